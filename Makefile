@@ -1,6 +1,6 @@
 # Vivarium. One non-recursive GNU Makefile; sources by wildcard, dependencies by the compiler.
 #
-#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3, viv-gate, viv-journal, viv-tools, viv-hold and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
+#   make                 viv, vivd, viv-kernel, viv-keeper, viv-store, viv-s3, viv-gate, viv-journal, viv-tools, viv-hold, viv-expr and libvivarium.a in build/rel (MODE=dev or MODE=asan: in build/dev, build/asan)
 #   make demo            installs what is missing, builds, does a piece of work in a cell
 #   make test            installs what is missing, builds, runs every suite
 #   make test-unit | test-guest | test-diff | diff | test-stress | stress | test-hostile | test-fuzz | test-e2e | test-toolchains | test-agents | test-browser | test-asan | fuzz | chaos | soak-network | bench | lint | docs
@@ -118,11 +118,11 @@ IMPORT_OBJ := $(patsubst %,$(B)/dyn/%.o,$(IMPORT_SRC) $(STORE_SRC) $(BASE_SRC))
 IMPORT_LIBS := -larchive -lcrypto -lz
 S3_OBJ := $(patsubst %,$(B)/dyn/%.o,$(S3_SRC))
 S3_LIBS := -lcurl -lcrypto -lpthread
-GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c $(filter-out src/base/arena.c,$(BASE_SRC)))
+GATE_OBJ := $(patsubst %,$(B)/dyn/%.o,$(GATE_SRC) $(POLICY_SRC) src/host/fdmsg.c src/host/jail.c src/host/journalring.c src/wire/journal.c $(filter-out src/base/arena.c,$(BASE_SRC)))
 GATE_LIBS := -lcares -lnghttp2 -lssl -lcrypto -lz -lbrotlidec -lzstd
 # What of the journal is not viv-journal alone is part of vivd, too.
-JOURNAL_OBJ := $(patsubst %,$(B)/dyn/%.o,$(JOURNAL_SRC) src/journal/timeline_blob.S src/wire/journal.c src/policy/glob.c src/spec/values.c $(BASE_SRC))
-JOURNAL_LIBS := -lcrypto -lzstd -lcurl
+JOURNAL_OBJ := $(patsubst %,$(B)/dyn/%.o,$(JOURNAL_SRC) src/journal/timeline_blob.S src/wire/journal.c src/host/journalring.c src/host/journalgone.c src/policy/glob.c src/spec/values.c $(BASE_SRC))
+JOURNAL_LIBS := -lcrypto -lzstd
 # vivd, likewise (docs/decisions/0020-vivd-libraries.md).
 VIVD_OBJ := $(patsubst %,$(B)/dyn/%.o,$(DAEMON_SRC) $(CLIENT_SRC) src/gate/secretread.c src/api/openapi_blob.S src/api/files_blob.S) $(B)/dyn/agents_blob.S.o
 # Of these, only what it uses.
@@ -138,7 +138,7 @@ STUB_OBJ := $(patsubst %,$(B)/stub/%.o,$(STUB_SRC))
 TEST_OBJ := $(filter-out $(call objs,src/kernel/cell/main.c),$(KERNEL_OBJ)) $(HOST_OBJ) $(BASE_OBJ)
 # Parts of viv, for tests that name them.
 # What a journal answers, without the libraries that reading one needs.
-QUERY_SRC := $(patsubst %,src/journal/%,blame.c hosts.c names.c origin.c processes.c show.c story.c tally.c timeline.c timelinehtml.c timeline_blob.S touched.c)
+QUERY_SRC := $(patsubst %,src/journal/%,blame.c hosts.c names.c origin.c processes.c show.c story.c table.c tally.c timeline.c timelinehtml.c timeline_blob.S touched.c)
 TEST_CLI_OBJ := $(call objs,$(QUERY_SRC)) $(filter-out $(call objs,src/cli/main.c),$(CLI_OBJ)) $(KEEPER_OBJ) $(STORE_OBJ) $(call objs,src/s3/xml.c src/gate/dns.c src/gate/hello.c src/api/http/chunk.c src/api/http/text.c src/daemon/cells/cellstate.c src/daemon/keepers/poolsize.c $(TAR_SRC))
 
 
@@ -153,7 +153,7 @@ SHOW = $(if $(SILENT),,$(if $(V),set -x;,echo '  LD  $@';))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/viv-gate $(B)/viv-journal $(B)/viv-tools $(B)/viv-hold $(B)/vivd $(B)/libvivarium.a
+all: $(B)/viv $(B)/viv-kernel $(B)/viv-keeper $(B)/viv-store $(B)/viv-s3 $(B)/viv-gate $(B)/viv-journal $(B)/viv-tools $(B)/viv-hold $(B)/viv-expr $(B)/vivd $(B)/libvivarium.a
 
 # An archive, so that viv carries only the parts of the host layer that it uses.
 $(B)/libviv.a: $(call objs,$(CLIENT_SRC) $(TAR_SRC) src/gate/head.c src/gate/h1read.c) $(KEEPER_OBJ) $(STORE_OBJ) $(HOST_OBJ) $(BASE_OBJ)
@@ -245,6 +245,11 @@ $(B)/viv-hold: $(B)/files/src/hold/main.c.o
 	$(call say,LD)
 	$(Q)$(FILES_CC) -static -no-pie -s -Wl,--gc-sections -Wl,-z,noexecstack -Wl,--build-id=none -o $@ $^
 
+# Expressions of workflows, each in a process of its own with limits that a sanitizer could not live with.
+$(B)/viv-expr: src/expr/main.c src/daemon/workflows/limits.h Makefile
+	$(call say,LD)
+	$(Q)$(CC) -D_GNU_SOURCE -Isrc -std=gnu17 -O2 -g $(WARN) -fPIE -fstack-protector-strong -fcf-protection -pie -Wl,-z,noexecstack -Wl,-z,relro,-z,now -o $@ $< -ljq
+
 $(B)/dyn/src/api/files_blob.S.o: src/api/files_blob.S $(B)/viv-files Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -287,8 +292,8 @@ $(B)/stub/%.o: % Makefile
 # The calls of the kernel and of the gate. Rewritten only when the content changes, so that not every edit of src/host compiles everything.
 $(GEN)/kernel_seccomp.h: SECCOMP_FROM := $(HOST_SRC) $(BASE_SRC) $(sort $(wildcard src/kernel/platform/*.c src/kernel/cell/*.c))
 $(GEN)/kernel_seccomp.h: $(HOST_SRC) $(BASE_SRC) $(sort $(wildcard src/kernel/platform/*.c src/kernel/cell/*.c))
-$(GEN)/gate_seccomp.h: SECCOMP_FROM := $(GATE_SRC) src/host/fdmsg.c src/base/log.c
-$(GEN)/gate_seccomp.h: $(GATE_SRC) src/host/fdmsg.c src/base/log.c
+$(GEN)/gate_seccomp.h: SECCOMP_FROM := $(GATE_SRC) src/host/fdmsg.c src/host/journalring.c src/base/log.c
+$(GEN)/gate_seccomp.h: $(GATE_SRC) src/host/fdmsg.c src/host/journalring.c src/base/log.c
 $(GEN)/kernel_seccomp.h $(GEN)/gate_seccomp.h: tools/gen-seccomp
 	@mkdir -p $(@D)
 	@tools/gen-seccomp $(SECCOMP_FROM) >$@.new
@@ -378,11 +383,11 @@ tight: $(B)/tight/viv
 FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(B)/tests/fuzz/%,$(FUZZ_SRC))
 # The parsers that a fuzzer is for: what they reach guides it.
-FUZZ_COVERED := src/host/journalring.c src/wire/bootspec.c src/wire/execspec.c src/wire/journal.c $(patsubst %,src/journal/%.c,block files reader verify key hash) src/kernel/sys/mount.c src/keeper/gatenotes.c src/keeper/options.c src/keeper/rules.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/hosts.c src/spec/envfile.c src/spec/ports.c src/spec/ulimits.c src/spec/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
-	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c $(patsubst %,src/gate/%.c,channel connect udp resolve dnstcp names secret secretput secretread scrub scrubstream h1 h1read head path request hold exchange h2 h2head h2body) src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
+FUZZ_COVERED := src/host/journalring.c src/kernel/cell/frozen.c src/wire/bootspec.c src/wire/execspec.c src/wire/journal.c $(patsubst %,src/journal/%.c,block files reader table verify key keys hash) src/kernel/sys/mount.c src/keeper/gatenotes.c src/keeper/result.c src/keeper/options.c src/keeper/rules.c src/spec/args.c src/spec/attenuate.c src/spec/journal.c src/spec/json.c src/spec/settings.c src/spec/mounts.c src/spec/hosts.c src/spec/envfile.c src/spec/ports.c src/spec/ulimits.c src/spec/values.c src/kernel/platform/elf.c src/kernel/sys/exec.c \
+	$(sort $(wildcard src/policy/*.c)) src/gate/dns.c src/gate/hello.c $(patsubst %,src/gate/%.c,channel connect record udp resolve dnstcp names secret secretput secretread scrub scrubstream h1 h1read head path request hold exchange h2 h2head h2body) src/kernel/sys/sock.c src/kernel/sys/sockcmsg.c src/kernel/sys/sockmsg.c src/kernel/net/netlink.c src/kernel/net/inet.c \
 	src/kernel/net/inet_port.c $(patsubst %,src/kernel/net/%.c,unix unix_dgram unix_name unix_packet unix_stream) src/kernel/net/udp.c src/kernel/net/tcp.c $(patsubst %,src/kernel/net/%.c,gate outside outside_opt udp_out) \
 	src/wire/keeper.c src/base/err.c $(STORE_READER_SRC) $(patsubst %,src/import/%.c,container fromtar gunzip object order parts publish pyc tree) src/base/json.c src/cli/mcp/message.c src/s3/xml.c src/files/tarhead.c src/files/tarunpack.c \
-	$(patsubst %,src/daemon/%.c,projects/yaml projects/yvars projects/yschema projects/keys projects/file cells/cellspec state/fields previews/target agents/def agents/rules tools/request tools/schema tools/validate sessions/lines sessions/rpc) \
+	$(patsubst %,src/daemon/%.c,yaml/yaml yaml/yvars yaml/yschema projects/keys automation/keys projects/file workflows/def workflows/steps workflows/value workflows/expr workflows/inputs workflows/tree workflows/engine cells/cellspec state/fields state/output previews/target agents/def agents/rules tools/request tools/schema tools/validate sessions/lines sessions/rpc schedules/cronexpr schedules/tzif schedules/when) \
 	$(patsubst %,src/cli/%.c,sessionevent sessionview transcriptitems transcriptmd transcripthtml transcriptview) src/base/safetext.c $(patsubst %,src/journal/%.c,blame names processes story timeline touched)
 FUZZ_OBJ := $(patsubst %,$(B)/covered/%.o,$(FUZZ_COVERED))
 FUZZ_MORE := $(STORE_OBJ) $(call objs,$(QUERY_SRC)) $(call objs,$(patsubst %,src/import/%.c,hash import progress) src/daemon/cells/cellstate.c src/cli/color.c src/cli/jsonprint.c src/keeper/disk/textdiff.c)
@@ -547,7 +552,7 @@ lint-docs: $(B)/viv
 	@tools/check-policies $(B)/viv docs/policy.md
 
 lint-format:
-	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(JOURNAL_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) $(TOOLS_SRC) src/hold/main.c \
+	@clang-format --dry-run --Werror $(filter-out %.tbl.h,$(HEADERS)) $(BASE_SRC) $(HOST_SRC) $(STORE_SRC) $(IMPORT_SRC) $(S3_SRC) $(GATE_SRC) $(JOURNAL_SRC) $(KEEPER_SRC) $(CLIENT_SRC) $(DAEMON_SRC) $(CLI_SRC) $(FILES_SRC) $(TOOLS_SRC) src/hold/main.c src/expr/main.c \
 		$(filter %.c,$(KERNEL_SRC) $(STUB_SRC))
 
 lint-tidy: | $(GENERATED)
@@ -570,6 +575,7 @@ install: all
 	install -D -m 755 $(B)/viv-journal $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-journal
 	install -D -m 755 $(B)/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools
 	install -D -m 755 $(B)/viv-hold $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold
+	install -D -m 755 $(B)/viv-expr $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-expr
 	install -D -m 755 $(B)/vivd $(DESTDIR)$(PREFIX)/libexec/vivarium/vivd
 	install -D -m 644 $(B)/libvivarium.a $(DESTDIR)$(PREFIX)/lib/libvivarium.a
 	install -D -m 644 src/client/vivarium.h $(DESTDIR)$(PREFIX)/include/vivarium.h
@@ -587,7 +593,7 @@ install: all
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/viv $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-kernel $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-keeper \
-		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-journal $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
+		$(DESTDIR)$(PREFIX)/libexec/vivarium/viv-store $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-s3 $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-gate $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-journal $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-tools $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-hold $(DESTDIR)$(PREFIX)/libexec/vivarium/viv-expr $(DESTDIR)$(PREFIX)/share/man/man1/viv.1 \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/viv $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_viv \
 		$(DESTDIR)$(PREFIX)/libexec/vivarium/vivd $(DESTDIR)$(PREFIX)/lib/libvivarium.a $(DESTDIR)$(PREFIX)/include/vivarium.h \
 		$(foreach u,user system,$(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.socket $(DESTDIR)$(PREFIX)/lib/systemd/$(u)/vivd.service) \

@@ -161,6 +161,9 @@ static void rules_descriptors(void)
 
 static void rules_memory(void)
 {
+	static const int advice[] = { MADV_NORMAL,   MADV_RANDOM, MADV_SEQUENTIAL, MADV_WILLNEED,
+				      MADV_DONTNEED, MADV_FREE,	  MADV_HUGEPAGE,   MADV_NOHUGEPAGE,
+				      MADV_DONTDUMP, MADV_DODUMP };
 	const struct scmp_arg_cmp data = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 
 	allow(NR(mprotect), 1, &data);
@@ -169,13 +172,16 @@ static void rules_memory(void)
 	      (struct scmp_arg_cmp[]){ data, SCMP_A3(SCMP_CMP_MASKED_EQ,
 						     MAP_ANONYMOUS | MAP_PRIVATE | MAP_HUGETLB,
 						     MAP_ANONYMOUS | MAP_PRIVATE) });
+	/* Not MADV_REMOVE: the journal's ring is a file, and its reader needs all of it. */
+	for (size_t i = 0; i < LEN(advice); i++)
+		allow(NR(madvise), 1, (struct scmp_arg_cmp[]){ int_is(2, advice[i]) });
 }
 
 static void rules(void)
 {
 	static const int special[] = { NR(socket),     NR(socketpair), NR(sendmsg), NR(recvmsg),
 				       NR(setsockopt), NR(getsockopt), NR(fcntl),   NR(ioctl),
-				       NR(mmap),       NR(mprotect) };
+				       NR(mmap),       NR(mprotect),   NR(madvise) };
 
 	for (size_t i = 0; i < LEN(deadly); i++)
 		check(seccomp_rule_add(ctx, SCMP_ACT_KILL_PROCESS, deadly[i], 0), "call",

@@ -143,7 +143,9 @@ static void rules_modes(void)
 /* Nothing executable, nothing below OPENHOW_END is touched, no huge pages. */
 static void rules_memory(void)
 {
-	static const int ranges[] = { NR(munmap), NR(madvise) };
+	/* Not MADV_REMOVE: the journal's ring is a file, and its reader needs all of it. */
+	static const int advice[] = { MADV_NORMAL,     MADV_DONTNEED, MADV_FREE,  MADV_HUGEPAGE,
+				      MADV_NOHUGEPAGE, MADV_DONTDUMP, MADV_DODUMP };
 	const struct scmp_arg_cmp above = SCMP_A0(SCMP_CMP_GE, OPENHOW_END),
 				  data = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 
@@ -155,9 +157,12 @@ static void rules_memory(void)
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(mmap), 3, SCMP_A0(SCMP_CMP_EQ, 0), data,
 			       SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB | MAP_FIXED, 0)),
 	      "call", NR(mmap));
-	for (size_t i = 0; i < LEN(ranges); i++)
-		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, ranges[i], 1, above), "call",
-		      ranges[i]);
+	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(munmap), 1, above), "call", NR(munmap));
+	for (size_t i = 0; i < LEN(advice); i++)
+		check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(madvise), 2, above,
+				       SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff,
+					       (scmp_datum_t)advice[i])),
+		      "call", NR(madvise));
 	check(seccomp_rule_add(ctx, SCMP_ACT_ALLOW, NR(memfd_create), 1,
 			       SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_HUGETLB, 0)),
 	      "call", NR(memfd_create));

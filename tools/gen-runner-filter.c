@@ -194,8 +194,9 @@ static void rule_sigprocmask(void)
 static void rule_prctl(void)
 {
 	load(0);
-	if_eq(15 /* PR_SET_NAME */, 7, 0);
-	if_eq(35 /* PR_SET_MM */, 6, 0);
+	if_eq(15 /* PR_SET_NAME */, 8, 0);
+	if_eq(35 /* PR_SET_MM */, 7, 0);
+	if_eq(40 /* PR_GET_TID_ADDRESS */, 6, 0);
 	if_eq(0x53564d41 /* PR_SET_VMA */, 4, 0);
 	if_eq(22 /* PR_SET_SECCOMP */, 2, 0);
 	if_eq(0, 1, 0);

@@ -8,6 +8,10 @@ void version_get(struct request *r)
 {
 	struct daemon *d = r->d;
 
+	if (r->rights.family) { /* a cell is told nothing of the host */
+		reply_json(r, 200, json_pack("{s:s,s:s}", "version", VIV_VERSION, "api", "v1"));
+		return;
+	}
 	reply_json(r, 200,
 		   json_pack("{s:s,s:s,s:i,s:s,s:s,s:f,s:b}", "version", VIV_VERSION, "api", "v1",
 			     "pid", (int)getpid(), "socket", d->socket, "started",

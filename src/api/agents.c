@@ -5,6 +5,7 @@
 
 #include "api/cells.h"
 #include "api/routes.h"
+#include "api/subagents.h"
 #include "daemon/agents/def.h"
 #include "daemon/agents/prompt.h"
 #include "daemon/state/events.h"
@@ -38,6 +39,8 @@ void agents_list(struct request *r)
 		all[i] = a;
 	images_add(all, json_array_size(list));
 	free(all);
+	if (r->rights.family)
+		list = subagents_told(r, list);
 	reply_json(r, 200, json_pack("{s:o}", "agents", list));
 }
 
@@ -46,12 +49,19 @@ static void agent_reply(struct request *r, unsigned status)
 	struct err e = { 0 };
 	json_t *a = agent_def_shown(r->d, r->param[0], &e);
 
+	if (!a && r->rights.family)
+		agent_missing(r->param[0], &e);
 	if (!a) {
 		reply_err(r, &e);
 		return;
 	}
 	images_add(&a, 1);
-	reply_json(r, status, a);
+	if (r->rights.family)
+		a = subagent_told(r, a, &e);
+	if (a)
+		reply_json(r, status, a);
+	else
+		reply_err(r, &e);
 }
 
 void agent_get(struct request *r)

@@ -1,4 +1,5 @@
 /* /v1/approvals: questions of cells, and their answers. */
+#include "daemon/cells/family.h"
 #include "daemon/approvals/approvals.h"
 
 #include <stdio.h>
@@ -25,6 +26,28 @@ static int64_t id_of(struct request *r)
 	return id;
 }
 
+/* Is it a question of a cell that exists for who asks? */
+static bool is_seen(const struct request *r, const json_t *approval)
+{
+	const char *id = json_text(approval, "cell");
+	const struct cell *c = id ? cell_by_id(r->d, id) : NULL;
+
+	return !r->rights.family || (c && request_sees(r, c));
+}
+
+/* Takes list. */
+static json_t *seen_only(const struct request *r, json_t *list)
+{
+	size_t i = 0;
+
+	while (i < json_array_size(list))
+		if (is_seen(r, json_array_get(list, i)))
+			i++;
+		else
+			json_array_remove(list, i);
+	return list;
+}
+
 void approvals_get(struct request *r)
 {
 	static const char *const names[] = { "state", "cell", NULL };
@@ -38,7 +61,8 @@ void approvals_get(struct request *r)
 	state = request_query(r, "state", &bad);
 	cell = bad ? NULL : request_query(r, "cell", &bad);
 	if (cell && !bad)
-		c = cell_find(r->d, cell, &f);
+		c = r->rights.family ? family_find(r->d, r->rights.cell, cell, &f)
+				     : cell_find(r->d, cell, &f);
 	if (bad)
 		;
 	else if (cell && !c)
@@ -48,8 +72,8 @@ void approvals_get(struct request *r)
 	else
 		reply_json(r, 200,
 			   json_pack("{s:o}", "approvals",
-				     approvals_list(r->d, c ? c->id : "",
-						    state && !strcmp(state, "all"))));
+				     seen_only(r, approvals_list(r->d, c ? c->id : "",
+								 state && !strcmp(state, "all")))));
 	free(state);
 	free(cell);
 }
@@ -59,6 +83,10 @@ void approval_get_one(struct request *r)
 	int64_t id = id_of(r);
 	json_t *o = id ? approval_get(r->d, id) : NULL;
 
+	if (o && !is_seen(r, o)) {
+		json_decref(o);
+		o = NULL;
+	}
 	if (o)
 		reply_json(r, 200, o);
 	else if (id)
@@ -72,7 +100,7 @@ struct rule_add {
 	struct op op;
 	int64_t id;
 	bool allow;
-	char by[TOKEN_ID_LEN + 8];
+	char by[48];
 };
 
 static const char *who(const struct request *r)

@@ -1,4 +1,5 @@
-/* What changes a cell's state: start, stop, restart, pause, resume, kill, rename; and waiting for
+/* What changes a cell's state: start, stop, restart, sleep, wake, pause, resume, kill, rename; and
+ * waiting for
  * its end. An answer comes when it is done: a start when the cell runs or has failed to, a stop
  * when it has ended. */
 #include <errno.h>
@@ -6,24 +7,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/cells.h"
 #include "api/routes.h"
+#include "daemon/cells/family.h"
 #include "daemon/cells/cellspec.h"
+#include "daemon/cells/result.h"
 #include "daemon/cells/runfollow.h"
+#include "daemon/cells/sleep.h"
+#include "daemon/cells/sleepports.h"
 #include "keeper/named.h"
 
 struct state_op {
 	struct op op;
 	struct cell_wait wait;
 	bool until_over; /* else until it runs */
+	int64_t run; /* with until_over: that of this start; 0: whichever */
+	uint64_t sleeps; /* with until_over: or when it has slept more often than that */
+	bool through_sleep; /* with until_over: one that sleeps has not ended */
 	bool then_start;
 	unsigned status;
 };
 
 static void cell_reply(struct request *r, unsigned status, const struct cell *c)
 {
-	reply_json(r, status, cell_json(c, request_sees_secrets(r)));
+	json_t *o = request_cell_json(r, c);
+
+	cell_result_set(c, o);
+	reply_json(r, status, o);
 }
 
 static void start_failed(struct request *r, const struct cell *c)
@@ -37,16 +49,21 @@ static void start_failed(struct request *r, const struct cell *c)
 static void state_step(struct cell_wait *w, struct cell *c, bool gone)
 {
 	struct state_op *x = container_of(w, struct state_op, wait);
+	bool over = gone || (x->sleeps && c->sleeps >= x->sleeps) ||
+		    (x->run && c->started != x->run); /* somebody else has started it again */
 	struct request *r;
 	struct err f = { 0 };
 
 	/* One that stops before it ran is about to tell why. */
-	if (!gone && (c->state == CELL_STARTING || c->state == CELL_STOPPING ||
-		      (x->until_over && cell_state_is_live(c->state))))
+	if (!over && (c->state == CELL_STARTING || c->state == CELL_STOPPING ||
+		      (x->until_over && cell_state_is_live(c->state)) ||
+		      (x->through_sleep && c->state == CELL_SLEEPING)))
 		return;
 	if (x->until_over && x->then_start && !gone) {
 		x->until_over = x->then_start = false;
-		if (cell_start(c, &f) == 0)
+		x->run = 0;
+		if (c->state == CELL_STARTING || c->state == CELL_STOPPING ||
+		    (!cell_state_is_live(c->state) && cell_start(c, &f) == 0))
 			return;
 	}
 	cell_wait_remove(w);
@@ -148,8 +165,10 @@ static void stop_begin(struct request *r, bool then_start)
 		cell_reply(r, 200, c);
 	else
 		state_wait(r, c,
-			   (struct state_op){
-				   .until_over = true, .then_start = then_start, .status = 200 });
+			   (struct state_op){ .until_over = true,
+					      .run = c->started,
+					      .then_start = then_start,
+					      .status = 200 });
 }
 
 void cell_stop_post(struct request *r)
@@ -168,9 +187,117 @@ void cell_wait_get(struct request *r)
 
 	if (!c)
 		return;
-	if (cell_state_is_live(c->state))
-		state_wait(r, c, (struct state_op){ .until_over = true, .status = 200 });
+	if (cell_state_is_live(c->state) || c->state == CELL_SLEEPING)
+		state_wait(r, c,
+			   (struct state_op){
+				   .until_over = true, .through_sleep = true, .status = 200 });
 	else
+		cell_reply(r, 200, c);
+}
+
+static void sleep_wait(struct request *r, struct cell *c)
+{
+	state_wait(r, c,
+		   (struct state_op){ .until_over = true,
+				      .run = c->started,
+				      .sleeps = c->sleeps + 1,
+				      .status = 200 });
+}
+
+/* ---- with its processes ---- */
+
+struct freeze_op {
+	struct op op;
+	struct daemon *d;
+	char id[CELL_ID_LEN + 1];
+};
+
+static void froze(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
+{
+	struct freeze_op *x = arg;
+	struct cell *c = cell_by_id(x->d, x->id);
+	bool ok = m && m->type == KEEP_OK;
+	struct request *r;
+
+	if (c && m && m->type == KEEP_PORTS) {
+		sleep_ports_take(c, fds, nfds);
+		return;
+	}
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+	if (m && m->type == KEEP_PORTS)
+		return;
+	r = op_end(&x->op);
+	if (c && m)
+		cell_sleep_answered(c, ok);
+	if (r && ok && c)
+		sleep_wait(r, c);
+	else if (r)
+		reply_keeper(r, m);
+	free(x);
+}
+
+static void freeze_begin(struct request *r, struct cell *c)
+{
+	struct keep_msg m = { .type = KEEP_SLEEP, .flags = KEEP_SLEEP_NOW | KEEP_SLEEP_FREEZE };
+	struct freeze_op *x;
+	struct err f = { 0 };
+	int err;
+
+	if (cell_sleep_ask_frozen(c, &f) < 0) {
+		reply_err(r, &f);
+		return;
+	}
+	x = xalloc(sizeof(*x));
+	x->d = r->d;
+	strcpy(x->id, c->id);
+	err = link_ask(c->keeper, &m, NULL, 0, froze, x);
+	if (err == 0) {
+		op_begin(r, &x->op);
+		return;
+	}
+	free(x);
+	cell_sleep_answered(c, false);
+	reply_error(r, err == -EAGAIN ? ERR_OVERLOADED : ERR_ENDED,
+		    err == -EAGAIN ? "the cell has too much to do" REMEDY "try again"
+				   : "the cell has just ended");
+}
+
+void cell_sleep_post(struct request *r)
+{
+	static const struct field fields[] = { { "grace", FIELD_NUMBER, false },
+					       { "freeze", FIELD_BOOL, false } };
+	struct cell *c = request_cell(r);
+	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
+	struct err f = { 0 };
+	bool freeze = json_is_true(json_object_get(o, "freeze"));
+	int64_t grace;
+	bool ok = o && request_grace(r, c, o, &grace);
+
+	json_decref(o);
+	if (!ok)
+		return;
+	if (freeze)
+		freeze_begin(r, c);
+	else if (cell_sleep(c, grace, &f) < 0)
+		reply_err(r, &f);
+	else if (c->state == CELL_SLEEPING)
+		cell_reply(r, 200, c);
+	else
+		sleep_wait(r, c);
+}
+
+/* One that slept is awake by now (ROUTE_WAKES). */
+void cell_wake_post(struct request *r)
+{
+	static const char *const names[] = { "for", NULL };
+	struct cell *c = request_query_only(r, names) ? request_cell(r) : NULL;
+
+	if (c && !c->keeper)
+		reply_error(r, ERR_WRONG_STATE,
+			    "the cell does not sleep; it is %s" REMEDY "'viv start' starts it",
+			    cell_state_name(c->state));
+	else if (c)
 		cell_reply(r, 200, c);
 }
 
@@ -312,12 +439,21 @@ void cell_rename_post(struct request *r)
 	struct cell *c = request_cell(r), *other;
 	json_t *o = c ? request_json(r, fields, ARRAY_LEN(fields)) : NULL;
 	const char *name = o ? json_text(o, "name") : NULL;
+	const struct cell *parent = c ? family_parent(c) : NULL;
+	char full[CELL_NAME_LEN + 1];
+	struct err f = { 0 };
 	struct renaming *x;
 
 	if (!o)
 		return;
+	/* A child's name is its parent's to give. */
+	if (r->rights.family && parent && cell_name_is_valid(name) &&
+	    family_name(parent, name, full, &f) == 0)
+		name = full;
 	other = cell_by_name(r->d, name);
-	if (!cell_name_is_valid(name)) {
+	if (f.kind) {
+		reply_err(r, &f);
+	} else if (!cell_name_is_valid(name)) {
 		reply_error(r, ERR_INVALID, "this is not a valid name for a cell");
 	} else if (other) {
 		reply_error(r, ERR_EXISTS, "there is a cell '%s' already", name);

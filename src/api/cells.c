@@ -7,24 +7,40 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/http/caller.h"
 #include "api/http/keys.h"
 #include "api/page.h"
 #include "api/routes.h"
 #include "base/buf.h"
 #include "daemon/cells/cellspec.h"
+#include "daemon/cells/family.h"
 #include "daemon/cells/make.h"
+#include "daemon/cells/result.h"
 
 bool request_sees_secrets(const struct request *r)
 {
 	return r->rights.scope > SCOPE_READ;
 }
 
+bool request_sees(const struct request *r, const struct cell *c)
+{
+	return !r->rights.cell[0] || !strcmp(r->rights.cell, c->id) ||
+	       (r->rights.family && family_is_below(c, r->rights.cell));
+}
+
+json_t *request_cell_json(const struct request *r, const struct cell *c)
+{
+	return r->rights.family ? family_json(c, r->rights.cell)
+				: cell_json(c, request_sees_secrets(r));
+}
+
 static struct cell *cell_named(struct request *r, const char *name)
 {
 	struct err f = { 0 };
-	struct cell *c = cell_find(r->d, name, &f);
+	struct cell *c = r->rights.family ? family_find(r->d, r->rights.cell, name, &f)
+					  : cell_find(r->d, name, &f);
 
-	if (c && r->rights.cell[0] && strcmp(r->rights.cell, c->id)) {
+	if (c && !request_sees(r, c)) {
 		c = NULL;
 		err_note(&f, ERR_NOT_FOUND, "there is no cell '%.80s'" REMEDY "'viv ls' lists them",
 			 name);
@@ -132,9 +148,9 @@ static bool cell_matches(const struct request *r, const struct cell *c, const st
 {
 	return (!f->state || !strcmp(f->state, cell_state_name(c->state))) &&
 	       (!f->label || label_matches(c, f->label)) &&
-	       (!f->name || !strcmp(f->name, c->name)) &&
-	       (!f->page.cursor || strcmp(c->id, f->page.cursor) > 0) &&
-	       (!r->rights.cell[0] || !strcmp(r->rights.cell, c->id));
+	       (!f->name ||
+		!strcmp(f->name, r->rights.family ? family_name_shown(c).str : c->name)) &&
+	       (!f->page.cursor || strcmp(c->id, f->page.cursor) > 0) && request_sees(r, c);
 }
 
 /* The oldest first; pages are in the order of ids. */
@@ -151,8 +167,7 @@ static json_t *cells_found(const struct request *r, const struct cell_filter *f)
 		qsort(found.p, BUF_COUNT(&found, struct cell *), sizeof(c), id_compare);
 	for (size_t i = 0; i < BUF_COUNT(&found, struct cell *); i++)
 		if (!page_add(&f->page, out, "cells",
-			      cell_json(*BUF_ITEM(&found, struct cell *, i),
-					request_sees_secrets(r))))
+			      request_cell_json(r, *BUF_ITEM(&found, struct cell *, i))))
 			break;
 	buf_free(&found);
 	return out;
@@ -175,7 +190,7 @@ void cells_list(struct request *r)
 	if (!bad && f.state && cell_state_parse(f.state) == CELL_NONE) {
 		reply_error(r, ERR_INVALID,
 			    "there is no such state" REMEDY "it is one of created, starting, "
-			    "running, paused, stopping, stopped and failed");
+			    "running, paused, stopping, stopped, completed, sleeping and failed");
 		bad = true;
 	}
 	if (!bad)
@@ -189,9 +204,14 @@ void cells_list(struct request *r)
 void cell_get(struct request *r)
 {
 	struct cell *c = request_cell(r);
+	json_t *o;
 
-	if (c)
-		reply_json(r, 200, cell_json(c, request_sees_secrets(r)));
+	if (!c)
+		return;
+	o = request_cell_json(r, c);
+	cell_result_set(c, o);
+	family_describe(c, o);
+	reply_json(r, 200, o);
 }
 
 /* ---- making ---- */
@@ -214,7 +234,7 @@ static void made_answer(struct request *r, struct cell *c, bool start, unsigned 
 		cell_start_wait(r, c, status);
 		return;
 	}
-	reply_json(r, status, cell_json(c, request_sees_secrets(r)));
+	reply_json(r, status, request_cell_json(r, c));
 }
 
 static void named_made(void *arg, struct cell *c, bool existed, const struct err *f)
@@ -259,14 +279,56 @@ static int flag_take(json_t *spec, const char *name, bool *ret, struct err *f)
 	return 0;
 }
 
+/* One without a name. Takes spec. */
+static void nameless_begin(struct request *r, const char *parent, json_t *spec, bool start)
+{
+	char hash[HASH_TEXT];
+	struct err f = { 0 };
+	struct cell *c;
+
+	if (cell_image(spec, hash, &f) < 0) {
+		json_decref(spec);
+		reply_err(r, &f);
+		return;
+	}
+	c = cell_new_child(r->d, parent, NULL, "", spec, &f);
+	if (c)
+		made_answer(r, c, start, 201);
+	else
+		reply_err(r, &f);
+}
+
+void child_begin(struct request *r, const struct cell *parent, json_t *spec, const char *name,
+		 bool start, bool get)
+{
+	struct making *m;
+
+	if (!*name) {
+		nameless_begin(r, parent->id, spec, start);
+		return;
+	}
+	m = xalloc(sizeof(*m));
+	m->start = start;
+	op_begin(r, &m->op);
+	cell_make_child(r->d, parent->id, name, spec, get ? MAKE_GET : 0, named_made, m);
+}
+
+void child_fork(struct request *r, const struct cell *parent, json_t *spec, const char *name,
+		const struct cell *from, const char *snapshot)
+{
+	struct making *m = xalloc(sizeof(*m));
+
+	op_begin(r, &m->op);
+	cell_fork_child(r->d, parent->id, name, spec, from, snapshot, named_made, m);
+}
+
 void cells_create(struct request *r)
 {
 	json_t *spec = request_object(r);
 	struct err f = { 0 };
 	bool start, get, update;
 	const char *text;
-	char name[CELL_NAME_LEN + 1] = "", hash[HASH_TEXT];
-	struct cell *c;
+	char name[CELL_NAME_LEN + 1] = "";
 
 	if (!spec)
 		return;
@@ -279,25 +341,23 @@ void cells_create(struct request *r)
 	text = json_text(spec, "name");
 	if (text)
 		strcpy(name, text);
-	if (!key_begin(r)) {
+	if (!caller_makes(r) || !key_begin(r)) {
 		json_decref(spec);
 		return;
 	}
 	json_object_del(spec, "name");
-	if (name[0]) {
-		named_begin(r, spec, name, start, get, update);
-		return;
-	}
-	if (cell_image(spec, hash, &f) < 0) {
+	if (!name[0] && json_number_value(json_object_get(spec, "sleep_after")) > 0) {
 		json_decref(spec);
-		reply_err(r, &f);
+		reply_error(r, ERR_INVALID,
+			    "'sleep_after' is for a cell with a name: others keep no files");
 		return;
 	}
-	c = cell_new(r->d, NULL, "", spec, &f);
-	if (c)
-		made_answer(r, c, start, 201);
+	if (r->rights.family)
+		subcell_begin(r, spec, name, start, get, update);
+	else if (name[0])
+		named_begin(r, spec, name, start, get, update);
 	else
-		reply_err(r, &f);
+		nameless_begin(r, NULL, spec, start);
 }
 
 /* ---- removing ---- */
@@ -328,10 +388,12 @@ static void remove_when_over(struct cell_wait *w, struct cell *c, bool gone)
 		return;
 	cell_wait_remove(w);
 	x->waits = false;
-	if (gone)
+	if (gone) {
 		removed(x, NULL);
-	else
-		cell_remove(c, removed, x);
+		return;
+	}
+	c->removing--;
+	cell_remove(c, removed, x);
 }
 
 void cell_delete(struct request *r)
@@ -355,6 +417,7 @@ void cell_delete(struct request *r)
 			return;
 		}
 		op_begin(r, &x->op);
+		c->removing++;
 		cell_wait_add(c, &x->wait, remove_when_over);
 		return;
 	}

@@ -27,6 +27,22 @@ struct cell *request_kept_named(struct request *r, const char *name);
 bool request_grace(struct request *r, const struct cell *c, const json_t *o, int64_t *ret);
 /* The spec with the rules of more instead of its own, or behind them; NULL: an error (policy.c). */
 json_t *policy_spec(const struct cell *c, const json_t *more, bool add, struct err *f);
+/* Whether the cell exists for it. */
+bool request_sees(const struct request *r, const struct cell *c);
+/* What it is told of a cell. */
+json_t *request_cell_json(const struct request *r, const struct cell *c);
+/* POST /v1/cells by a cell (subcells.c). Takes spec; name: "" if it has none. */
+void subcell_begin(struct request *r, json_t *spec, const char *name, bool start, bool get,
+		   bool update);
+/* POST .../fork by a cell: a child of the same parent, with the files of c. */
+void subcell_fork(struct request *r, const struct cell *c, const char *name, const char *snapshot);
+/* The last step of that: all was checked, and family_layers_begin() was called for from. Takes
+ * spec. */
+void child_fork(struct request *r, const struct cell *parent, json_t *spec, const char *name,
+		const struct cell *from, const char *snapshot);
+/* The last step of making one: all was checked, and name is the one in the store. Takes spec. */
+void child_begin(struct request *r, const struct cell *parent, json_t *spec, const char *name,
+		 bool start, bool get);
 /* Whether it may see the environment. */
 bool request_sees_secrets(const struct request *r);
 

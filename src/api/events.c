@@ -18,7 +18,8 @@ static struct reader *reader_of(const struct event_stream *x)
 
 static char *reader_next(struct event_stream *x)
 {
-	return event_next(x->r->d, &x->seq, x->r->rights.cell);
+	return x->r->rights.family ? event_next_family(x->r->d, &x->seq, x->r->rights.cell)
+				   : event_next(x->r->d, &x->seq, x->r->rights.cell);
 }
 
 static bool reader_goes_on(const struct event_stream *x)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/http/caller.h"
 #include "api/http/request.h"
 
 /* So that proxies and clients see that the stream lives. */
@@ -33,10 +34,14 @@ static ssize_t stream_read(struct request *r, char *buf, size_t size)
 	struct event_stream *x = r->arg;
 	size_t n = 0;
 
+	x->held = false;
 	while (n < size) {
 		size_t some;
 
 		if (!x->rest) {
+			x->held = !caller_looks(r);
+			if (x->held)
+				break;
 			x->rest = text_next(x);
 			x->rest_at = 0;
 			x->nrest = x->rest ? strlen(x->rest) : 0;
@@ -52,7 +57,7 @@ static ssize_t stream_read(struct request *r, char *buf, size_t size)
 			x->rest = NULL;
 		}
 	}
-	return n || x->ops->goes_on(x) ? (ssize_t)n : -1;
+	return n || x->held || x->ops->goes_on(x) ? (ssize_t)n : -1;
 }
 
 static void on_ping(uv_timer_t *t)

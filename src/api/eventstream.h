@@ -26,6 +26,7 @@ struct event_stream {
 	struct request *r;
 	int64_t seq; /* the last that was given */
 	bool sse, ping;
+	bool held; /* its reader is a cell, and too fast */
 	char *rest; /* what did not fit; NULL: nothing */
 	size_t rest_at, nrest;
 	uv_timer_t timer;

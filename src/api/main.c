@@ -22,6 +22,7 @@
 #include "api/http/cors.h"
 #include "api/http/request.h"
 #include "api/http/server.h"
+#include "api/subcells.h"
 #include "api/http/text.h"
 #include "base/limit.h"
 #include "base/log.h"
@@ -35,8 +36,10 @@
 #include "daemon/keepers/pool.h"
 #include "daemon/secrets/secrets.h"
 #include "daemon/previews/previews.h"
+#include "daemon/schedules/schedules.h"
 #include "daemon/sessions/sessions.h"
 #include "daemon/tools/tools.h"
+#include "daemon/workflows/workflows.h"
 #include "store/files.h"
 #include "store/store.h"
 
@@ -56,7 +59,7 @@ struct options {
 };
 
 static struct daemon the_daemon;
-static struct server *local, *tcp;
+static struct server *local, *tcp, *inner; /* inner: for cells */
 static uv_signal_t sigterm, sigint;
 
 static void line_log(const char *line)
@@ -101,10 +104,12 @@ static void usage(FILE *to)
 		"                    the same one from then on)\n"
 		"  --journal-days N  remove the journal of a cell that does not run when it was "
 		"last written N\n"
-		"                    days ago (default: never)\n"
+		"                    days ago (default: 30, or VIV_JOURNAL_DAYS of the "
+		"environment; 0: never)\n"
 		"  --journal-space N[K|M|G]\n"
 		"                    remove the oldest of them when all take more than N bytes "
-		"(default: never)\n"
+		"(default: 4G, or\n"
+		"                    VIV_JOURNAL_SPACE of the environment; 0: never)\n"
 		"  --json            print why it cannot start as JSON\n"
 		"  --routes          print the API's routes and end\n"
 		"  --version\n");
@@ -120,13 +125,17 @@ static void daemon_end(struct daemon *d)
 	place_notify("STOPPING=1");
 	event_add(d, "daemon.stopping", NULL, NULL);
 	server_end(local);
+	server_end(inner);
 	if (tcp)
 		server_end(tcp);
 	server_free(local);
+	server_free(inner);
 	if (tcp)
 		server_free(tcp);
 	previews_close(d);
 	pool_close(d);
+	schedules_close(d);
+	workflows_close(d);
 	sessions_close(d);
 	cells_close(d);
 	/* What is still active are keepers, which go on. */
@@ -137,6 +146,8 @@ static void daemon_settled(struct daemon *d)
 {
 	if (local && !d->ending)
 		server_settled(local);
+	if (inner && !d->ending)
+		server_settled(inner);
 	if (tcp && !d->ending)
 		server_settled(tcp);
 }
@@ -234,9 +245,17 @@ static int db_prepare(struct daemon *d, struct err *e)
 	return r;
 }
 
+static void cell_calls(const struct cell *c, int fd)
+{
+	if (inner)
+		server_add(inner, c, fd);
+	else
+		close(fd);
+}
+
 static int daemon_start(struct daemon *d, const struct options *o, struct err *e)
 {
-	struct listen_options lo = { .trusted = true };
+	struct listen_options lo = { .trusted = true }, cells = { .fd = -1, .cells = true };
 
 	if (place_take(d, e) < 0)
 		return -1;
@@ -259,13 +278,22 @@ static int daemon_start(struct daemon *d, const struct options *o, struct err *e
 	db_run(&d->db, NULL, "DELETE FROM keys WHERE status=0", "");
 	approvals_open(d, o->hook);
 	tools_open(d);
+	inner = server_new(d, &cells, e);
+	if (!inner)
+		return -1;
+	d->calling = cell_calls;
+	subcells_open(d);
 	event_add(d, "daemon.started", NULL,
 		  json_pack("{s:i,s:s}", "pid", (int)getpid(), "version", VIV_VERSION));
 	sessions_open(d);
+	workflows_open(d);
 	if (cells_open(d, e) < 0 || previews_open(d, (uint16_t)o->preview_port, e) < 0 ||
 	    (o->listen && tcp_start(d, o, e) < 0))
 		return -1;
 	sessions_begin(d);
+	workflows_begin(d);
+	if (schedules_begin(d, e) < 0)
+		return -1;
 	lo.fd = place_listen(d, e);
 	if (lo.fd < 0)
 		return -1;
@@ -411,22 +439,11 @@ static int detach(const struct options *o)
 /* --journal-days, --journal-space. */
 static int journal_option(struct journal_limits *l, int c, const char *text, struct err *e)
 {
-	size_t n = strspn(text, "0123456789");
-	const char *units = "KMG", *unit = text[n] ? strchr(units, text[n]) : NULL;
-	char digits[24];
-	uint64_t v = 0;
-
-	snprintf(digits, sizeof(digits), "%.*s", (int)MIN(n, sizeof(digits) - 1), text);
-	if (!text_number(digits, c == 'D' ? 36500 : UINT64_MAX >> 31, &v) || !v ||
-	    (text[n] && (c == 'D' || !unit || text[n + 1])))
-		return err_set(e, ERR_USAGE, "--journal-%s '%.40s' is not a %s",
-			       c == 'D' ? "days" : "space", text,
-			       c == 'D' ? "number of days" : "size, like 20G");
-	if (c == 'D')
-		l->age = (int64_t)v * 86400 * NSEC_PER_SEC;
-	else
-		l->bytes = v << (unit ? 10 * (unit - units + 1) : 0);
-	return 0;
+	if (c == 'D' ? limit_days(text, l) : limit_space(text, l))
+		return 0;
+	return err_set(e, ERR_USAGE, "--journal-%s '%.40s' is not a %s",
+		       c == 'D' ? "days" : "space", text,
+		       c == 'D' ? "number of days" : "size, like 20G");
 }
 
 int main(int argc, char **argv)
@@ -450,11 +467,13 @@ int main(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct options o = { 0 };
+	struct options o = { .journals = JOURNAL_LIMITS };
 	struct err e;
 	int c;
 
 	log_sink = line_log;
+	if (limits_environment(&o.journals, &e) < 0)
+		return failed(&o, &e);
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) >= 0) {
 		switch (c) {
 		case 'd':
@@ -521,6 +540,8 @@ int main(int argc, char **argv)
 		err_set(&e, ERR_USAGE, "vivd takes no arguments");
 		return failed(&o, &e);
 	}
+	if (journal_default_check(&e) < 0)
+		return failed(&o, &e);
 	if (!o.listen && (o.cert || o.key || o.cors.n)) {
 		err_set(&e, ERR_USAGE, "%s is for --listen",
 			o.cors.n ? "--cors-origin" : "--tls-cert");

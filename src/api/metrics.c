@@ -37,7 +37,9 @@ static void states_put(struct daemon *d, struct buf *b)
 	list_for_each(c, &d->cells, link)
 		count[c->state]++;
 	head(b, "cells", "gauge", "Cells by state.");
-	for (unsigned i = CELL_CREATED; i < CELL_REMOVED; i++) {
+	for (unsigned i = CELL_CREATED; i < CELL_STATES; i++) {
+		if (i == CELL_REMOVED)
+			continue;
 		snprintf(line, sizeof(line), "vivarium_cells{state=\"%s\"} %u\n",
 			 cell_state_name(i), count[i]);
 		buf_add_text(b, line);
@@ -184,6 +186,65 @@ static void journals_put(struct daemon *d, struct buf *b)
 	}
 }
 
+/* ---- the gate ---- */
+
+/* "vivarium_NAME{cell="ID",name="NAME",LABEL="VALUE"} N" */
+static void gate_line(struct buf *b, const struct cell *c, const char *name, const char *label,
+		      const char *value, uint64_t n)
+{
+	char end[80];
+
+	buf_add_text(b, "vivarium_");
+	buf_add_text(b, name);
+	buf_add_text(b, "{cell=\"");
+	value_put(b, c->id);
+	buf_add_text(b, "\",name=\"");
+	value_put(b, c->name);
+	snprintf(end, sizeof(end), "\",%s=\"%s\"} %llu\n", label, value, (unsigned long long)n);
+	buf_add_text(b, end);
+}
+
+static void gates_put(struct daemon *d, struct buf *b)
+{
+	static const char *const decisions[GATE_DECISIONS] = { GATE_DECISION_NAMES };
+	static const struct {
+		const char *name, *help;
+		size_t offset; /* of its counts */
+	} rows[] = {
+		{ "gate_connections_total", "Connections that cells asked for, by decision.",
+		  offsetof(struct keep_gate, connections) },
+		{ "gate_requests_total", "HTTP requests that gates read, by decision.",
+		  offsetof(struct keep_gate, requests) },
+		{ "gate_names_total", "Names that cells asked for, by decision.",
+		  offsetof(struct keep_gate, names) },
+	};
+	struct cell *c;
+
+	for (unsigned i = 0; i < ARRAY_LEN(rows); i++) {
+		head(b, rows[i].name, "counter", rows[i].help);
+		list_for_each(c, &d->cells, link) {
+			const struct usage *u = c->keeper ? usage_get(c) : NULL;
+			uint64_t counts[GATE_DECISIONS];
+
+			if (!u || !u->now.gate.counted)
+				continue;
+			memcpy(counts, (const char *)&u->now.gate + rows[i].offset, sizeof(counts));
+			for (unsigned k = 0; k < GATE_DECISIONS; k++)
+				gate_line(b, c, rows[i].name, "decision", decisions[k], counts[k]);
+		}
+	}
+	head(b, "gate_bytes_total", "counter",
+	     "Bytes of connections to the outside that have ended.");
+	list_for_each(c, &d->cells, link) {
+		const struct usage *u = c->keeper ? usage_get(c) : NULL;
+
+		if (!u || !u->now.gate.counted)
+			continue;
+		gate_line(b, c, "gate_bytes_total", "direction", "in", u->now.gate.in);
+		gate_line(b, c, "gate_bytes_total", "direction", "out", u->now.gate.out);
+	}
+}
+
 struct scrape {
 	struct op op;
 	struct daemon *d;
@@ -215,6 +276,7 @@ static void scraped(void *arg)
 	pool_put(d, &b);
 	cells_put(d, &b);
 	journals_put(d, &b);
+	gates_put(d, &b);
 	reply_text(r, 200, "text/plain; version=0.0.4; charset=utf-8", b.p, b.len);
 	buf_free(&b);
 }

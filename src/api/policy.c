@@ -105,6 +105,7 @@ void policy_check_post(struct request *r)
 		{ "program", FIELD_TEXT, false }, { "file", FIELD_TEXT, false },
 		{ "access", FIELD_TEXT, false },  { "exec", FIELD_TEXT, false },
 		{ "env", FIELD_TEXT, false },	  { "tool", FIELD_TEXT, false },
+		{ "cell", FIELD_TEXT, false },
 	};
 	struct cell *c = request_cell(r);
 	json_t *o = c ? request_object(r) : NULL;
@@ -127,7 +128,8 @@ void policy_check_post(struct request *r)
 				   .access = json_text(o, "access"),
 				   .exec = json_text(o, "exec"),
 				   .env = json_text(o, "env"),
-				   .tool = json_text(o, "tool") };
+				   .tool = json_text(o, "tool"),
+				   .cell = json_text(o, "cell") };
 	tools = json_words(json_object_get(c->spec, "tools"));
 	q.tools = tools;
 	rules = json_words(json_object_get(c->spec, "policy"));

@@ -24,7 +24,8 @@ struct prune {
 static bool cell_is_over(const struct cell *c)
 {
 	return !c->name[0] && !c->restart_at && !c->busy &&
-	       (c->state == CELL_STOPPED || c->state == CELL_FAILED || c->state == CELL_CREATED);
+	       (c->state == CELL_STOPPED || c->state == CELL_COMPLETED || c->state == CELL_FAILED ||
+		c->state == CELL_CREATED);
 }
 
 static json_t *cells_find(struct daemon *d)

@@ -59,7 +59,7 @@ static void finish(struct rollback *x)
 	if (r && x->f.kind)
 		reply_err(r, &x->f);
 	else if (r)
-		reply_json(r, 200, cell_json(c, request_sees_secrets(r)));
+		reply_json(r, 200, request_cell_json(r, c));
 	free(x);
 }
 

@@ -49,6 +49,30 @@ void session_config_post(struct request *r);
 void transcripts_get(struct request *r);
 /* sessions/events.c */
 void session_events_get(struct request *r);
+/* workflows.c */
+void workflows_get(struct request *r);
+void workflows_post(struct request *r);
+void workflows_check_post(struct request *r);
+void workflows_defined_get(struct request *r);
+void workflow_get(struct request *r);
+void workflow_delete(struct request *r);
+void workflow_cancel_post(struct request *r);
+void workflow_retry_post(struct request *r);
+void workflow_wait_get(struct request *r);
+void workflow_code_post(struct request *r);
+void workflow_claim_post(struct request *r);
+void workflow_renew_post(struct request *r);
+void workflow_finish_post(struct request *r);
+/* schedules.c */
+void schedules_list_get(struct request *r);
+void schedules_create(struct request *r);
+void schedule_get_one(struct request *r);
+void schedule_delete(struct request *r);
+void schedule_pause_post(struct request *r);
+void schedule_resume_post(struct request *r);
+void schedule_run_post(struct request *r);
+void schedule_runs_get(struct request *r);
+void schedule_run_get_one(struct request *r);
 /* previews.c */
 void previews_list(struct request *r);
 void previews_create(struct request *r);
@@ -72,7 +96,9 @@ void policy_learn_get(struct request *r);
 void policy_learn_delete(struct request *r);
 /* cellops.c */
 void cell_start_post(struct request *r);
+void cell_sleep_post(struct request *r);
 void cell_stop_post(struct request *r);
+void cell_wake_post(struct request *r);
 void cell_restart_post(struct request *r);
 void cell_pause_post(struct request *r);
 void cell_resume_post(struct request *r);

@@ -10,6 +10,7 @@
 #include "api/http/keys.h"
 #include "api/routes.h"
 #include "api/store.h"
+#include "daemon/cells/family.h"
 #include "daemon/cells/offline.h"
 #include "keeper/named.h"
 #include "store/store.h"
@@ -51,6 +52,9 @@ struct change {
 	char name[DISK_NAME_MAX + 1], cell[CELL_NAME_LEN + 1], snapshot[DISK_NAME_MAX + 1];
 	char id[CELL_ID_LEN + 1]; /* of the cell; "": none */
 	const char *event;
+	bool child; /* the cell is another one's: what its layers take is counted (family.h) */
+	bool claimed; /* for a cell, by family_layers_begin() */
+	json_t *layers; /* then */
 	bool made; /* 201 with the name, else 204 */
 	struct layer_ref layer; /* of a snapshot that was made */
 	struct named named; /* the cell that was forked */
@@ -72,6 +76,23 @@ static void change_work(uv_work_t *w)
 		return;
 	x->failed = x->fn(x, &s, &x->e) < 0;
 	store_close(&s);
+	if (x->child)
+		x->layers = family_layers(x->id);
+}
+
+/* What the layers of a child take now is known. */
+static void layers_note(struct change *x)
+{
+	struct cell *c = cell_by_id(x->d, x->id);
+
+	if (x->claimed)
+		family_layers_end(x->d, x->id, x->layers, x->e.kind == ERR_SILENT);
+	else if (c && x->layers)
+		family_layers_set(c, x->layers);
+	else
+		json_decref(x->layers);
+	x->layers = NULL;
+	x->claimed = false;
 }
 
 static void change_answer(struct change *x)
@@ -96,6 +117,7 @@ static void change_done(uv_work_t *w, int status)
 	struct change *x = w->data;
 
 	(void)status;
+	layers_note(x);
 	if (!x->failed && x->event)
 		event_add(x->d, x->event, x->id[0] ? x->id : NULL,
 			  x->id[0] ? json_pack("{s:s,s:s}", "name", x->cell, "snapshot", x->name)
@@ -106,11 +128,9 @@ static void change_done(uv_work_t *w, int status)
 		change_answer(x);
 }
 
-/* c: the cell it is about, or NULL. What the thread needs is all given here: it may run before this
- * returns. */
-static struct change *change_begin(struct request *r, const char *name, const struct cell *c,
-				   const char *snapshot, const char *event,
-				   int (*fn)(struct change *x, struct store *s, struct err *e))
+static struct change *change_new(struct request *r, const char *name, const struct cell *c,
+				 const char *snapshot, const char *event,
+				 int (*fn)(struct change *x, struct store *s, struct err *e))
 {
 	struct change *x = xalloc(sizeof(*x));
 
@@ -122,9 +142,58 @@ static struct change *change_begin(struct request *r, const char *name, const st
 	snprintf(x->cell, sizeof(x->cell), "%s", c ? c->name : "");
 	snprintf(x->id, sizeof(x->id), "%s", c ? c->id : "");
 	snprintf(x->snapshot, sizeof(x->snapshot), "%s", snapshot ? snapshot : "");
+	x->child = c && c->parent[0];
 	op_begin(r, &x->op);
+	return x;
+}
+
+/* c: the cell it is about, or NULL. What the thread needs is all given here: it may run before this
+ * returns. */
+static struct change *change_begin(struct request *r, const char *name, const struct cell *c,
+				   const char *snapshot, const char *event,
+				   int (*fn)(struct change *x, struct store *s, struct err *e))
+{
+	struct change *x = change_new(r, name, c, snapshot, event, fn);
+
 	uv_queue_work(&r->d->loop, &x->work, change_work, change_done);
 	return x;
+}
+
+static void change_taken(void *arg, const struct err *f)
+{
+	struct change *x = arg;
+
+	if (!f) {
+		family_work(x->d, &x->work, change_work, change_done);
+		return;
+	}
+	x->failed = true;
+	x->e = *f;
+	layers_note(x);
+	change_answer(x);
+}
+
+/* The same by a cell, for one of its descendants. seals: what that takes is taken out of the budget
+ * before. */
+static void change_claim(struct request *r, const char *name, struct cell *c, bool seals,
+			 const char *event,
+			 int (*fn)(struct change *x, struct store *s, struct err *e),
+			 void (*then)(struct change *x))
+{
+	struct change *x;
+	struct err f = { 0 };
+
+	if (family_layers_begin(c, seals, &f) < 0) {
+		reply_err(r, &f);
+		return;
+	}
+	x = change_new(r, name, c, NULL, event, fn);
+	x->claimed = true;
+	x->then = then;
+	if (seals)
+		family_take_for(c, change_taken, x);
+	else
+		family_work(x->d, &x->work, change_work, change_done);
 }
 
 /* {"name": NAME}, "" if it need not be given; false: answered. */
@@ -210,12 +279,36 @@ static int snapshot_make(struct change *x, struct store *s, struct err *e)
 	return cell_seal(s, x->cell, x->name, &x->layer, e);
 }
 
+/* The same for a cell, which has a bounded number of them. */
+static int child_snapshot_make(struct change *x, struct store *s, struct err *e)
+{
+	unsigned snapshots;
+	struct named n;
+	struct disk d;
+	int r;
+
+	if (cell_open(s, x->cell, DISK_PEEK, &n, &d, e) < 0)
+		return -1;
+	r = family_layers_room(&d, &snapshots, e);
+	disk_close(&d);
+	if (r == 0 && snapshots >= FAMILY_SNAPSHOTS)
+		r = err_set(e, ERR_TOO_MANY,
+			    "the cell has %u snapshots, which is the most that a cell can make "
+			    "of another one" REMEDY "remove some with 'viv snapshot --rm'",
+			    snapshots);
+	return r < 0 ? -1 : snapshot_make(x, s, e);
+}
+
 void snapshots_create(struct request *r)
 {
 	char name[DISK_NAME_MAX + 1];
 	struct cell *c = request_kept(r);
 
-	if (c && name_read(r, "snapshot", false, name) && key_begin(r))
+	if (!c || !name_read(r, "snapshot", false, name) || !key_begin(r))
+		return;
+	if (r->rights.family)
+		change_claim(r, name, c, true, "snapshot.created", child_snapshot_make, NULL);
+	else
 		change_begin(r, name, c, NULL, "snapshot.created", snapshot_make);
 }
 
@@ -226,7 +319,12 @@ static int snapshot_take(struct change *x, struct store *s, struct err *e)
 
 static void snapshot_merged(struct visitor *w)
 {
-	change_answer(container_of(w, struct change, visitor));
+	struct change *x = container_of(w, struct change, visitor);
+	struct cell *c = cell_by_id(x->d, x->id);
+
+	if (c)
+		family_layers_count(c);
+	change_answer(x);
 }
 
 /* The snapshot is forgotten; this is about the room that it took. The disk of a cell that runs is
@@ -249,6 +347,9 @@ void snapshot_delete(struct request *r)
 	if (c && !disk_name_is_valid(r->param[1]))
 		reply_error(r, ERR_NOT_FOUND, "cell '%s' has no snapshot '%.80s'", c->name,
 			    r->param[1]);
+	else if (c && r->rights.family)
+		change_claim(r, r->param[1], c, false, "snapshot.removed", snapshot_take,
+			     snapshot_merge);
 	else if (c)
 		change_begin(r, r->param[1], c, NULL, "snapshot.removed", snapshot_take)->then =
 			snapshot_merge;
@@ -303,6 +404,8 @@ void cell_fork_post(struct request *r)
 	if (name_check("cell", name, &e) < 0 ||
 	    (snapshot && name_check("snapshot", snapshot, &e) < 0)) {
 		reply_err(r, &e);
+	} else if (r->rights.family) {
+		subcell_fork(r, c, name, snapshot ? snapshot : "");
 	} else if (key_begin(r)) {
 		change_begin(r, name, c, snapshot, NULL, fork_make)->then = fork_made;
 	}

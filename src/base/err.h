@@ -66,7 +66,8 @@
 	X(OVERLOADED, "busy", 1, 503)                        \
 	X(NO_SPACE, "no_space", 1, 507)                      \
 	X(STORAGE, "storage", 1, 507)                        \
-	X(NOT_IMPORTED, "not_imported", 1, 422)
+	X(NOT_IMPORTED, "not_imported", 1, 422)              \
+	X(SILENT, "no_answer", 1, 504)
 
 #define ERR_ENUM(name, code, exit, http) ERR_##name,
 enum err_kind { ERR_NONE, ERR_KINDS(ERR_ENUM) ERR_END };

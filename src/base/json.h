@@ -26,8 +26,8 @@ struct json_doc {
 
 /* Parses a copy. 0, or -1 with the place of the mistake. */
 int json_parse(struct json_doc *d, const char *text, size_t len, struct err *e);
-/* The same for what others wrote into the document: of at most max bytes, and a NUL in a text, which
- * cannot be there, is U+FFFD instead of a mistake. */
+/* The same for what others wrote into the document: of at most max bytes, and a NUL in a text,
+ * which cannot be there, is U+FFFD instead of a mistake. */
 int json_parse_any(struct json_doc *d, const char *text, size_t len, size_t max, struct err *e);
 void json_free(struct json_doc *d);
 

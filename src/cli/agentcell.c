@@ -177,6 +177,51 @@ static bool secret_is_there(const struct json *list, const char *name)
 	return false;
 }
 
+/* A list of texts, with commas between them. */
+static char *texts_join(const struct json *list)
+{
+	struct buf b = { 0 };
+
+	for (const struct json *t = list ? list->first : NULL; t; t = t->next) {
+		buf_add_text(&b, b.len ? ", " : "");
+		buf_add_text(&b, t->text ? t->text : "");
+	}
+	buf_add(&b, "", 1);
+	return (char *)b.p;
+}
+
+/* In a cell, what the agent would miss is known before: vivd compares it with what this cell has.
+ */
+static int lacks_check(const struct agent_cell *c, const struct json *agent, struct err *e)
+{
+	const struct json *lacks = json_get(agent, "lacks", JSON_OBJECT);
+	const struct json *secrets = json_get(lacks, "secrets", JSON_LIST),
+			  *hosts = json_get(lacks, "hosts", JSON_LIST);
+	char *text;
+
+	if (c->copy && viv_inside())
+		return err_set(e, ERR_UNSUPPORTED,
+			       "--copy and --on-copy do not work in a cell" REMEDY
+			       "use --mount, or copy files with 'viv cp'");
+	if (secrets && !c->no_secrets) {
+		text = texts_join(secrets);
+		err_set(e, ERR_NOT_FOUND,
+			"the agent '%s' needs a key, and this cell has no secret %s" REMEDY
+			"the operator gives the cell one; --no-secrets starts the agent without",
+			c->agent, text);
+		free(text);
+		return -1;
+	}
+	if (hosts) {
+		text = texts_join(hosts);
+		warn("the rules of this cell do not allow what the agent '%s' needs: %s" REMEDY
+		     "the operator can allow it: allow net HOST",
+		     c->agent, text);
+		free(text);
+	}
+	return 0;
+}
+
 /* Those of its secrets that somebody has set; one suffices. */
 static int secrets_write(struct buf *b, const struct json *agent, bool no_secrets, struct err *e)
 {
@@ -187,12 +232,13 @@ static int secrets_write(struct buf *b, const struct json *agent, bool no_secret
 
 	if (no_secrets || !wanted || !wanted->first)
 		return 0;
-	if (vivd_ask("GET", "/v1/secrets", NULL, &d, e) < 0)
+	/* A cell is told of those only that it has. */
+	if (!viv_inside() && vivd_ask("GET", "/v1/secrets", NULL, &d, e) < 0)
 		return -1;
 	for (const struct json *s = wanted->first; s; s = s->next) {
 		const char *name = member_text(s, "name");
 
-		if (!secret_is_there(json_get(d.root, "secrets", JSON_LIST), name))
+		if (!viv_inside() && !secret_is_there(json_get(d.root, "secrets", JSON_LIST), name))
 			continue;
 		buf_add_text(&names, names.len ? "," : "[");
 		json_text_add(&names, name);
@@ -270,6 +316,8 @@ static int cell_make(struct agent_cell *c, const struct json *agent, struct err 
 		return err_set(e, ERR_NOT_FOUND,
 			       "the agent '%s' has no image" REMEDY "'viv agent add %s' makes it",
 			       c->agent, c->agent);
+	if (lacks_check(c, agent, e) < 0)
+		return -1;
 	r = spec_write(&b, c, agent, e);
 	if (!r)
 		r = vivd_ask("POST", "/v1/cells", (char *)b.p, &d, e);

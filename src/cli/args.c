@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct opt common_opts[] = {
 	{ 0, "json", NULL, "print JSON, one object per line, errors included" },
@@ -186,4 +187,19 @@ int arg_time(const struct args *a, const char *name, int64_t *ret, struct err *e
 				  text);
 	*ret = 0;
 	return 0;
+}
+
+int removal_is_agreed(const struct args *a, const char *question, struct err *e)
+{
+	char line[16];
+
+	fflush(stdout);
+	if (arg_is_on(a, "force"))
+		return 1;
+	if (a->json || !isatty(0))
+		return err_set(e, ERR_USAGE,
+			       "cannot ask for confirmation: standard input is not a "
+			       "terminal" REMEDY "--force removes this");
+	fprintf(stderr, "%s [y/N] ", question);
+	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
 }

@@ -35,6 +35,10 @@ const char *arg_next(const struct args *a, const char *name, unsigned *at);
 /* A time; *ret stays when it is not given. 0 or -1. */
 int must_check arg_time(const struct args *a, const char *name, int64_t *ret, struct err *e);
 
+/* Before something is removed: 1 with --force, or if the answer to the question at the terminal is
+ * yes; 0 if it is no; -1: nobody can be asked. */
+int must_check removal_is_agreed(const struct args *a, const char *question, struct err *e);
+
 /* Wrong usage: the message with the verb's synopsis. Always -1. */
 int args_wrong(const struct args *a, struct err *e, const char *fmt, ...) printf_like(3, 4);
 

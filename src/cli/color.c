@@ -35,5 +35,8 @@ enum color color_state(const char *state)
 		return COLOR_GOOD;
 	if (!strcmp(state, "failed"))
 		return COLOR_BAD;
-	return !strcmp(state, "stopped") || !strcmp(state, "created") ? COLOR_FAINT : COLOR_WARN;
+	return !strcmp(state, "stopped") || !strcmp(state, "completed") ||
+			       !strcmp(state, "created") || !strcmp(state, "sleeping")
+		       ? COLOR_FAINT
+		       : COLOR_WARN;
 }

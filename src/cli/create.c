@@ -49,7 +49,7 @@ static int spec_write(struct buf *b, struct run_options *o, bool run, bool idle,
 	if (!idle)
 		o->given[SET_COMMAND] = true;
 	buf_add_text(b, "{");
-	if (o->name && run && !o->rm)
+	if (o->name && run && !o->rm && !viv_inside())
 		json_member_add(b, "update", "true");
 	run_options_write(o, 0, b);
 	buf_add(b, "}", 2);

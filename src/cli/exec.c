@@ -12,7 +12,10 @@
 
 #include "cli/args.h"
 #include "cli/exec.h"
+#include "cli/inside.h"
 #include "cli/target.h"
+#include "cli/vivd.h"
+#include "client/vivarium.h"
 #include "keeper/stay.h"
 
 #define BACKLOG 4096 /* messages that wait for the keeper */
@@ -248,6 +251,38 @@ static void streams_leave(void)
 			dup2(null, n);
 }
 
+/* A cell that sleeps, or falls asleep just now, is woken, and its keeper is another one. -1: it is
+ * not that, and e stays as it is. */
+static int target_wake(struct exec *x, const char *cell)
+{
+	struct target t = { .fd = -1 };
+	struct err e;
+
+	if (target_parse(cell, &t, &e) < 0 || t.proc_given ||
+	    vivd_ask("POST", cell_path(t.cell, "/wake?for=exec").str, NULL, NULL, &e) < 0) {
+		if (e.kind == ERR_START_FAILED)
+			*x->e = e;
+		return -1;
+	}
+	if (target_open(cell, &t, &e) < 0)
+		return -1;
+	if (x->target.fd >= 0)
+		close(x->target.fd);
+	x->target = t;
+	x->e->kind = ERR_NONE;
+	return 0;
+}
+
+/* Starts it. One that the keeper refuses because its cell stops was not started. */
+static int exec_ask(struct exec *x, struct keep_wait *w, struct keep_msg *m)
+{
+	if (keep_exec(x->target.fd, &x->start, w, m, x->e) == 0)
+		return 0;
+	if (w->signal || x->e->kind != ERR_CONFLICT || target_wake(x, x->target.cell) < 0)
+		return -1;
+	return keep_exec(x->target.fd, &x->start, w, m, x->e);
+}
+
 static int attached(struct exec *x)
 {
 	struct termios unused;
@@ -261,7 +296,7 @@ static int attached(struct exec *x)
 	terminal_save(&x->stay.terminal);
 	if (x->tty)
 		terminal_raw(x);
-	if (keep_exec(x->target.fd, &x->start, &w, &m, x->e) < 0) {
+	if (exec_ask(x, &w, &m) < 0) {
 		terminal_restore(&x->stay.terminal, &unused);
 		return w.signal ? (report(x->e), 128 + w.signal) : -1;
 	}
@@ -280,10 +315,27 @@ static int detached(struct exec *x)
 	struct keep_msg m;
 
 	x->start.exec.flags |= KEEP_X_DETACH | KEEP_X_LOG;
-	if (keep_exec(x->target.fd, &x->start, &w, &m, x->e) < 0)
+	if (exec_ask(x, &w, &m) < 0)
 		return -1;
 	printf(x->json ? "{\"proc\":%u,\"pid\":%d}\n" : "%u\n", m.proc, m.pid);
 	return 0;
+}
+
+/* In a cell nobody can be handed a descriptor. */
+static int through_api(struct exec *x, const char *cell, char **argv, struct err *e)
+{
+	struct inside_exec in = { .argv = argv,
+				  .env = x->env,
+				  .workdir = x->start.spec.cwd,
+				  .user = x->start.spec.user,
+				  .timeout_ns = x->start.exec.timeout_ns,
+				  .interactive = x->interactive,
+				  .tty = x->tty,
+				  .detach = x->detach,
+				  .json = x->json };
+
+	window_size(&in.rows, &in.cols);
+	return inside_exec(cell, &in, e);
 }
 
 /* The command runs in the cell, and its status is ours. */
@@ -294,7 +346,10 @@ static int exec_in(struct exec *x, const char *cell, char **argv, struct err *e)
 		return err_set(e, ERR_USAGE,
 			       "-t: standard input and output are not a terminal" REMEDY
 			       "leave -t out");
-	if (target_open(cell, &x->target, e) < 0)
+	if (viv_inside())
+		return through_api(x, cell, argv, e);
+	if (target_open(cell, &x->target, e) < 0 &&
+	    (e->kind != ERR_NOT_FOUND || target_wake(x, cell) < 0))
 		return -1;
 	x->start.spec.flags = EXECSPEC_CELL_ENV;
 	x->start.spec.argv = argv;

@@ -91,7 +91,10 @@ static void status_put(FILE *to, const struct json *cell)
 		fputs("Up ", to);
 		age_put(to, json_show(cell, "started"));
 		fputs(*state == 'p' ? " (Paused)" : "", to);
-	} else if (!strcmp(state, "stopped") && *ended) {
+	} else if (!strcmp(state, "sleeping") && *ended) {
+		fputs("Sleeping ", to);
+		age_put(to, ended);
+	} else if ((!strcmp(state, "stopped") || !strcmp(state, "completed")) && *ended) {
 		fputs("Exited ", to);
 		if (*json_show(cell, "exit_code"))
 			fprintf(to, "(%s) ", json_show(cell, "exit_code"));

@@ -22,44 +22,42 @@ static bool is_of(const struct verb *v, const struct verb *group)
 	return !strncmp(v->name, group->name, n) && v->name[n] == ' ';
 }
 
-/* By what somebody wants to do. A verb that is in none of them is shown with the last. */
+/* By what somebody wants to do, the usual ones first. A verb that is in none of them is shown at the end. */
 static const struct {
 	const char *title;
-	const char *verbs[12];
+	const char *verbs[16];
 } groups[] = {
 	{ "Run commands", { "run", "exec", "shell", "attach" } },
 	{ "Work with agents", { "agent", "session", "transcript", "acp", "mcp" } },
 	{ "Manage cells",
-	  { "create", "start", "stop", "restart", "pause", "resume", "kill", "wait", "update",
-	    "rename", "rm" } },
+	  { "create", "start", "stop", "restart", "pause", "resume", "sleep", "wake", "kill",
+	    "wait", "update", "rename", "rm" } },
 	{ "Look at cells",
-	  { "ps", "ls", "inspect", "logs", "stats", "top", "events", "journal", "touched", "blame",
-	    "timeline" } },
+	  { "ps", "ls", "tree", "inspect", "logs", "stats", "top", "events", "journal", "touched",
+	    "blame", "timeline" } },
 	{ "Network, secrets and permissions",
 	  { "policy", "approvals", "secret", "tool", "port", "preview" } },
 	{ "Files and snapshots",
 	  { "cp", "diff", "merge", "snapshot", "rollback", "fork", "commit", "verify" } },
 	{ "Images and volumes", { "image", "volume" } },
-	{ "Projects (vivarium.yaml)", { "up", "apply", "down" } },
+	{ "Projects (vivarium.yaml)", { "init", "up", "apply", "down" } },
+	{ "Automation", { "cron", "workflow" } },
 	{ "Daemon and API", { "daemon", "token" } },
 	{ "This machine", { "doctor", "system", "prune", "completion", "help", "version" } },
 };
 
-static bool is_in(const struct verb *v, unsigned group)
+static bool is_grouped(const struct verb *v)
 {
-	for (unsigned i = 0; i < ARRAY_LEN(groups[0].verbs) && groups[group].verbs[i]; i++)
-		if (!strcmp(groups[group].verbs[i], v->name))
-			return true;
+	for (unsigned g = 0; g < ARRAY_LEN(groups); g++)
+		for (unsigned i = 0; i < ARRAY_LEN(groups[0].verbs) && groups[g].verbs[i]; i++)
+			if (!strcmp(groups[g].verbs[i], v->name))
+				return true;
 	return false;
 }
 
-static unsigned group_of(const struct verb *v)
+static void summary_print(FILE *to, const struct verb *v)
 {
-	unsigned i = 0;
-
-	while (i < ARRAY_LEN(groups) - 1 && !is_in(v, i))
-		i++;
-	return i;
+	fprintf(to, "  %-10s  %s\n", v->name, v->summary);
 }
 
 void usage_print(FILE *to)
@@ -69,10 +67,12 @@ void usage_print(FILE *to)
 		    "files, processes, users and limits.\n");
 	for (unsigned g = 0; g < ARRAY_LEN(groups); g++) {
 		fprintf(to, "\n%s:\n", groups[g].title);
-		for (unsigned i = 0; i < nverbs; i++)
-			if (!is_second(&verbs[i]) && group_of(&verbs[i]) == g)
-				fprintf(to, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
+		for (unsigned i = 0; i < ARRAY_LEN(groups[0].verbs) && groups[g].verbs[i]; i++)
+			summary_print(to, verb_find(groups[g].verbs[i]));
 	}
+	for (unsigned i = 0; i < nverbs; i++)
+		if (!is_second(&verbs[i]) && !is_grouped(&verbs[i]))
+			summary_print(to, &verbs[i]);
 	fprintf(to, "\n'viv help COMMAND' or 'viv COMMAND --help' describes a command.\n"
 		    "Try: viv run -- uname -a\n");
 }

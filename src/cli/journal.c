@@ -85,6 +85,7 @@ int journal_key_main(struct args *a, struct err *e)
 	close(fd);
 	if (words_begin(&w, a, "key", NULL, NULL, e) < 0)
 		return -1;
+	option_add(&w, a, "rotate", false);
 	return words_run(&w, e);
 }
 
@@ -229,21 +230,6 @@ static unsigned prune_choose(struct buf *all, const struct limits *l, struct buf
 	return (unsigned)BUF_COUNT(chosen, struct journal_place);
 }
 
-static int is_agreed(const struct args *a, struct err *e)
-{
-	char line[16];
-
-	fflush(stdout);
-	if (arg_is_on(a, "force"))
-		return 1;
-	if (a->json || !isatty(0))
-		return err_set(e, ERR_USAGE,
-			       "cannot ask for confirmation: standard input is not a "
-			       "terminal" REMEDY "--force removes this");
-	fprintf(stderr, "Remove these journals? [y/N] ");
-	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
-}
-
 int journal_prune_main(struct args *a, struct err *e)
 {
 	struct buf all = { 0 }, chosen = { 0 };
@@ -259,7 +245,7 @@ int journal_prune_main(struct args *a, struct err *e)
 		place_print(BUF_ITEM(&chosen, struct journal_place, i));
 	if (!n && !a->json)
 		printf("There is nothing to remove.\n");
-	rc = n ? is_agreed(a, e) : 0;
+	rc = n ? removal_is_agreed(a, "Remove these journals?", e) : 0;
 	for (unsigned i = 0; i < n && rc > 0; i++) {
 		const struct journal_place *j = BUF_ITEM(&chosen, struct journal_place, i);
 

@@ -13,6 +13,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "host/journalgone.h"
 #include "spec/values.h"
 #include "store/store.h"
 #include "wire/journalblock.h"
@@ -127,20 +128,6 @@ static void files_read(int dir, struct journal_place *j)
 		j->records = segment_records(dir, last);
 }
 
-/* The lock of whoever appends: a descriptor that has it; -1: somebody else does. */
-static int lock_take(int dir, bool make)
-{
-	int fd = openat(dir, "lock",
-			O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (make ? O_CREAT : 0), 0600);
-
-	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		close(fd);
-		errno = EWOULDBLOCK;
-		return -1;
-	}
-	return fd;
-}
-
 static bool is_id(const char *name)
 {
 	size_t n = strlen(name);
@@ -152,7 +139,7 @@ static bool is_id(const char *name)
 
 static bool place_read(int journals, const char *id, struct journal_place *j)
 {
-	int dir = openat(journals, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), lock;
+	int dir = openat(journals, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
 	if (dir < 0)
@@ -161,10 +148,8 @@ static bool place_read(int journals, const char *id, struct journal_place *j)
 	memcpy(j->id, id, strnlen(id, sizeof(j->id) - 1));
 	meta_read(dir, j);
 	files_read(dir, j);
-	lock = lock_take(dir, false);
-	j->running = lock < 0 && errno == EWOULDBLOCK;
-	if (lock >= 0)
-		close(lock);
+	/* Whoever appends has it locked. */
+	j->running = flock(dir, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 	if (!j->created && !fstat(dir, &st))
 		j->created = st.st_mtim.tv_sec * NSEC_PER_SEC;
 	close(dir);
@@ -259,22 +244,21 @@ static int files_remove(int dir, struct err *e)
 			close(fd);
 		return rc;
 	}
-	/* The lock is the last: without it somebody could begin to write. */
+	/* A sealer may remove a raw file at the same time. */
 	while (!rc && (entry = readdir(d)))
 		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    strcmp(entry->d_name, "lock") && unlinkat(dir, entry->d_name, 0) < 0)
+		    unlinkat(dir, entry->d_name, 0) < 0 && errno != ENOENT)
 			rc = err_set(e, ERR_FAILED, "cannot remove %s: %s", entry->d_name,
 				     strerror(errno));
 	closedir(d);
-	if (!rc && unlinkat(dir, "lock", 0) < 0 && errno != ENOENT)
-		rc = err_set(e, ERR_FAILED, "cannot remove its lock: %s", strerror(errno));
 	return rc;
 }
 
 int journal_remove(const struct journal_place *j, struct err *e)
 {
 	char path[4096];
-	int dir, lock, rc;
+	bool gone = false;
+	int dir, all, rc;
 
 	if (journal_path(j->id, path, sizeof(path), e) < 0)
 		return -1;
@@ -282,8 +266,7 @@ int journal_remove(const struct journal_place *j, struct err *e)
 	if (dir < 0)
 		return err_set(e, ERR_FAILED, "cannot open the journal '%s': %s", path,
 			       strerror(errno));
-	lock = lock_take(dir, true);
-	if (lock < 0) {
+	if (flock(dir, LOCK_EX | LOCK_NB) < 0) {
 		rc = errno == EWOULDBLOCK
 			     ? err_set(e, ERR_IN_USE,
 				       "the journal of cell %s is being written" REMEDY
@@ -294,12 +277,22 @@ int journal_remove(const struct journal_place *j, struct err *e)
 		close(dir);
 		return rc;
 	}
-	rc = files_remove(dir, e);
-	if (!rc && rmdir(path) < 0)
+	all = openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* A sealer that is at work may make a file in between. */
+	for (int i = 0; i < 4; i++) {
+		rc = files_remove(dir, e);
+		gone = !rc && rmdir(path) == 0;
+		if (rc || gone || errno != ENOTEMPTY)
+			break;
+	}
+	if (!rc && !gone)
 		rc = err_set(e, ERR_FAILED, "cannot remove it: %s", strerror(errno));
+	if (gone && all >= 0)
+		journal_gone_note(all, j->id, "asked");
+	if (all >= 0)
+		close(all);
 	if (rc < 0)
 		err_wrap_note(e, "cannot remove the journal '%s'", path);
-	close(lock);
 	close(dir);
 	return rc;
 }

@@ -36,16 +36,8 @@ unsigned text_print(FILE *to, const char *s, unsigned max)
 	return n;
 }
 
-void command_print(FILE *to, const struct json *cell, unsigned max)
+void words_print(FILE *to, const struct json *words, unsigned max)
 {
-	const struct json *words =
-		json_get(json_get(cell, "spec", JSON_OBJECT), "command", JSON_LIST);
-	const char *text = json_show(cell, "command");
-
-	if (*text) {
-		text_print(to, text, max);
-		return;
-	}
 	for (const struct json *w = words ? words->first : NULL; w && max; w = w->next) {
 		max -= text_print(to, w->text ? w->text : "", max);
 		if (w->next && max) {
@@ -53,6 +45,17 @@ void command_print(FILE *to, const struct json *cell, unsigned max)
 			max--;
 		}
 	}
+}
+
+void command_print(FILE *to, const struct json *cell, unsigned max)
+{
+	const char *text = json_show(cell, "command");
+
+	if (*text)
+		text_print(to, text, max);
+	else
+		words_print(to, json_get(json_get(cell, "spec", JSON_OBJECT), "command", JSON_LIST),
+			    max);
 }
 
 struct size_text size_text(uint64_t n)
@@ -76,7 +79,8 @@ static bool is_live(const struct json *cell)
 {
 	const char *state = json_show(cell, "state");
 
-	return strcmp(state, "created") && strcmp(state, "stopped") && strcmp(state, "failed");
+	return strcmp(state, "created") && strcmp(state, "stopped") && strcmp(state, "completed") &&
+	       strcmp(state, "failed");
 }
 
 static void heading_print(void)

@@ -11,6 +11,8 @@
 const char *cell_shown(const struct json *cell);
 /* Up to max characters, without bytes that could steer a terminal; returns how many there were. */
 unsigned text_print(FILE *to, const char *s, unsigned max);
+/* A list of words, with spaces between them. */
+void words_print(FILE *to, const struct json *words, unsigned max);
 /* What it runs: one line without bytes that could steer a terminal. */
 void command_print(FILE *to, const struct json *cell, unsigned max);
 

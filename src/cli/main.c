@@ -7,6 +7,8 @@
 #include "base/program.h"
 #include "cli/args.h"
 #include "cli/help.h"
+#include "cli/inside.h"
+#include "client/vivarium.h"
 
 /* What docker calls our verbs. */
 static const struct {
@@ -75,6 +77,8 @@ static int verb_run(const struct verb *v, int argc, char **argv, struct err *e)
 		return -1;
 	else if (arg_is_on(&a, "help"))
 		return verb_help(v), 0;
+	if (viv_inside() && inside_check(v, e) < 0)
+		return -1;
 	return v->main(&a, e);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/safetext.h"
 #include "cli/cli.h"
 #include "cli/vivd.h"
 
@@ -72,8 +73,33 @@ static void action_print(struct plan_print *p, const struct json *a)
 	printf("\n");
 }
 
+/* Workflows and schedules. */
+static void automation_print(struct plan_print *p, const struct json *a)
+{
+	static const struct {
+		const char *action, *sign, *colour;
+	} signs[] = { { "create", "+", "32" }, { "change", "~", "33" }, { "remove", "-", "31" } };
+	const char *action = json_show(a, "action"), *workflow = json_show(a, "workflow");
+	const char *name = *workflow ? workflow : json_show(a, "schedule");
+	unsigned i = 0;
+
+	while (i < ARRAY_LEN(signs) && strcmp(signs[i].action, action))
+		i++;
+	p->work += i < ARRAY_LEN(signs);
+	if (p->json)
+		return;
+	if (i == ARRAY_LEN(signs)) {
+		sign_print(p, "=", "");
+		printf("%s\n", name);
+		return;
+	}
+	sign_print(p, signs[i].sign, signs[i].colour);
+	printf("%-20s %s the %s\n", name, action, *workflow ? "workflow" : "schedule");
+}
+
 static void plan_show(struct plan_print *p, const struct json *o)
 {
+	const struct json *automation = json_get(o, "automation", JSON_LIST);
 	const struct json *list = json_get(o, "actions", JSON_LIST),
 			  *volumes = json_get(o, "volumes", JSON_LIST);
 
@@ -89,30 +115,68 @@ static void plan_show(struct plan_print *p, const struct json *o)
 		sign_print(p, p->down ? "-" : "+", p->down ? "31" : "32");
 		printf("%-20s %s\n", v->text, p->down ? "remove the volume" : "make the volume");
 	}
+	for (const struct json *a = automation ? automation->first : NULL; a; a = a->next)
+		automation_print(p, a);
+}
+
+/* The beginning of its result, in one line; 'viv wait --result' prints all. */
+static void completed_show(const struct json *o)
+{
+	const struct json *m = o->first;
+
+	while (m && strcmp(m->key, "result"))
+		m = m->next;
+	printf("%s: completed", json_show(o, "cell"));
+	if (m) {
+		char *text = NULL;
+		size_t n = 0;
+		FILE *to = open_memstream(&text, &n);
+
+		if (to) {
+			json_value_print(to, m, false);
+			fclose(to);
+			printf(": ");
+			printf("%s", safe_print(stdout, text, n, SAFE_LINE, 200) < n ? "..." : "");
+		}
+		free(text);
+	}
+	printf("\n");
 }
 
 static void step_show(const struct json *o)
 {
-	const char *step = json_show(o, "step"), *volume = json_show(o, "volume");
+	static const char *const kinds[] = { "volume", "workflow", "schedule" };
+	const char *step = json_show(o, "step");
 
-	if (*volume)
-		printf("volume %s: %s\n", volume, step);
-	else if (!strcmp(step, "waiting"))
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
+		if (*json_show(o, kinds[i])) {
+			printf("%s %s: %s\n", kinds[i], json_show(o, kinds[i]), step);
+			return;
+		}
+	if (!strcmp(step, "waiting"))
 		printf("%s: waiting for %s\n", json_show(o, "cell"), json_show(o, "for"));
 	else if (!strcmp(step, "exited"))
 		printf("%s: ended with status %s\n", json_show(o, "cell"),
 		       json_show(o, "exit_code"));
+	else if (!strcmp(step, "completed"))
+		completed_show(o);
 	else
 		printf("%s: %s\n", json_show(o, "cell"), step);
 }
 
 static void failure_show(const struct json *o)
 {
-	const char *volume = json_show(o, "volume");
+	static const char *const kinds[] = { "volume", "workflow", "schedule", "project" };
+	const char *kind = "", *name = json_show(o, "cell");
 	struct err e;
 
+	for (unsigned i = 0; i < ARRAY_LEN(kinds); i++)
+		if (*json_show(o, kinds[i])) {
+			kind = kinds[i];
+			name = json_show(o, kind);
+		}
 	json_get_err(o, 0, &e);
-	err_wrap(&e, "%s%s", *volume ? "volume " : "", *volume ? volume : json_show(o, "cell"));
+	err_wrap(&e, "%s%s%s", kind, *kind ? " " : "", name);
 	report(&e);
 }
 

@@ -134,7 +134,7 @@ int policy_set_main(struct args *a, struct err *e)
 
 static bool is_verdict(const char *word)
 {
-	static const char *const words[] = { "allow", "deny", "ask", "audit", "use" };
+	static const char *const words[] = { "allow", "deny", "ask", "audit", "use", "within" };
 
 	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
 		if (!strcmp(word, words[i]))
@@ -224,6 +224,7 @@ static int check_cell(const struct args *a, const struct policy_query *q, struct
 	json_member_text(&b, "exec", q->exec);
 	json_member_text(&b, "env", q->env);
 	json_member_text(&b, "tool", q->tool);
+	json_member_text(&b, "cell", q->cell);
 	buf_add(&b, "}", 2);
 	r = vivd_ask("POST", cell_path(a->words[0], "/policy/check").str, (const char *)b.p, &d, e);
 	if (r == 0)
@@ -242,12 +243,14 @@ int policy_check_main(struct args *a, struct err *e)
 					.access = arg_value(a, "access"),
 					.exec = arg_value(a, "exec"),
 					.env = arg_value(a, "env"),
-					.tool = arg_value(a, "tool") };
+					.tool = arg_value(a, "tool"),
+					.cell = arg_value(a, "cell") };
 
 	if ((a->n == 1) == (arg_value(a, "policy") != NULL))
 		return args_wrong(a, e, "give a CELL, or --policy FILE");
-	if (!!q.connect + !!q.file + !!q.exec + !!q.env + !!q.tool != 1)
-		return args_wrong(a, e, "give one of --connect, --file, --exec, --env and --tool");
+	if (!!q.connect + !!q.file + !!q.exec + !!q.env + !!q.tool + !!q.cell != 1)
+		return args_wrong(
+			a, e, "give one of --connect, --file, --exec, --env, --tool and --cell");
 	return a->n ? check_cell(a, &q, e) : check_file(a, &q, e);
 }
 

@@ -1,7 +1,6 @@
 /* viv prune and viv volume prune: remove what nobody needs any more. They show what that is, and
  * ask at a terminal; elsewhere --force is the answer. */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cli/args.h"
 #include "cli/list.h"
@@ -27,23 +26,7 @@ static void items_print(const struct json_doc *d, const char *what, const char *
 		printf("  %.*s\n", cut, x->text ? x->text : "");
 }
 
-/* 1: --force, or a yes at the terminal; 0: a no; -1: nobody can be asked. */
-static int is_agreed(const struct args *a, struct err *e)
-{
-	char line[16];
-
-	fflush(stdout);
-	if (arg_is_on(a, "force"))
-		return 1;
-	if (a->json || !isatty(0))
-		return err_set(e, ERR_USAGE,
-			       "cannot ask for confirmation: standard input is not a "
-			       "terminal" REMEDY "--force removes this");
-	fprintf(stderr, "Remove this? [y/N] ");
-	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y');
-}
-
-/* Whether there is anything that somebody agrees to remove; -1 as above. */
+/* Whether there is anything that somebody agrees to remove; -1: nobody can be asked. */
 static int is_wanted(const struct args *a, const struct json_doc *found, struct err *e)
 {
 	if (!list_of(found, "cells") && !list_of(found, "images") && !list_of(found, "files")) {
@@ -56,7 +39,7 @@ static int is_wanted(const struct args *a, const struct json_doc *found, struct 
 		items_print(found, "images", "images without a tag", 12);
 		items_print(found, "files", "files of cells that are gone", 255);
 	}
-	return is_agreed(a, e);
+	return removal_is_agreed(a, "Remove this?", e);
 }
 
 int prune_main(struct args *a, struct err *e)
@@ -100,7 +83,7 @@ static unsigned volumes_print(const struct json_doc *d, bool each)
 static int volumes_prune(const struct args *a, struct err *e)
 {
 	struct json_doc removed = { 0 };
-	int r = is_agreed(a, e);
+	int r = removal_is_agreed(a, "Remove this?", e);
 	unsigned n;
 
 	if (r <= 0)

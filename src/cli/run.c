@@ -4,6 +4,7 @@
 
 #include "cli/args.h"
 #include "cli/create.h"
+#include "cli/inside.h"
 #include "cli/pooled.h"
 #include "cli/vivd.h"
 #include "store/runspec.h"
@@ -115,5 +116,7 @@ int run_main(struct args *a, struct err *e)
 		return verb_help(a->verb), 0;
 	if (r < 0)
 		return -1;
+	if (!o.detach && viv_inside())
+		return inside_run(&o, e);
 	return o.detach ? detached_run(&o, a->argv + 1, e) : attached_run(&o, a->argv + 1, e);
 }

@@ -90,7 +90,7 @@ struct cell_path session_path(const struct session_id *s, const char *tail)
 
 /* ---- new ---- */
 
-static int env_write(const struct args *a, struct buf *b, struct err *e)
+int env_write(const struct args *a, struct buf *b, struct err *e)
 {
 	struct buf env = { 0 };
 	const char *text, *value;
@@ -133,7 +133,7 @@ void words_write(struct buf *b, const char *member, char **words)
 	buf_free(&list);
 }
 
-static int utf8_check(const struct args *a, struct err *e)
+int utf8_check(const struct args *a, struct err *e)
 {
 	for (int i = 1; i < a->argc; i++)
 		if (!text_is_utf8(a->argv[i], strlen(a->argv[i])))
@@ -263,7 +263,7 @@ int session_prompt_main(struct args *a, struct err *e)
 	if (!r)
 		r = session_prompt(&s, text, &w.prompt, e);
 	free(text);
-	if (r < 0)
+	if (r)
 		return -1;
 	if (arg_is_on(a, "no-wait")) {
 		printf(a->json ? "{\"prompt\":%llu}\n" : "%llu\n", (unsigned long long)w.prompt);

@@ -20,6 +20,11 @@ struct cell_path session_path(const struct session_id *s, const char *tail);
 /* Sends a prompt; ret gets its number. 0 or -1. */
 int must_check session_prompt(const struct session_id *s, const char *text, uint64_t *ret,
 			      struct err *e);
+/* The values of --env as the member "env" of an object. */
+struct args;
+int must_check env_write(const struct args *a, struct buf *b, struct err *e);
+/* -1: a word is not UTF-8. */
+int must_check utf8_check(const struct args *a, struct err *e);
 /* A list of words as a member of an object. */
 void words_write(struct buf *b, const char *member, char **words);
 /* The prompt that words are: joined by spaces, or standard input for "-"; free() it. NULL with an

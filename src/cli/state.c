@@ -1,13 +1,15 @@
-/* Verbs that change the state of cells, by way of vivd: start, stop, restart, kill, pause, resume,
- * wait, rm, rename. Each takes several cells; the first failure decides the exit status, but all
- * are tried. */
+/* Verbs that change the state of cells, by way of vivd: start, stop, restart, sleep, wake, kill,
+ * pause, resume, wait, rm, rename. Each takes several cells; the first failure decides the exit
+ * status, but all are tried. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "base/jsontext.h"
+#include "base/safetext.h"
 #include "cli/args.h"
 #include "cli/attach.h"
 #include "cli/cells.h"
@@ -63,7 +65,7 @@ int cells_change(const struct args *a, const char *method, const char *tail, con
 	return words_each(a, cell_change, &x, e);
 }
 
-static int stop_or_restart(const struct args *a, const char *tail, struct err *e)
+static int grace_change(const struct args *a, const char *tail, struct err *e)
 {
 	int64_t grace = -1;
 	char body[64] = "";
@@ -77,12 +79,24 @@ static int stop_or_restart(const struct args *a, const char *tail, struct err *e
 
 int stop_main(struct args *a, struct err *e)
 {
-	return stop_or_restart(a, "/stop", e);
+	return grace_change(a, "/stop", e);
 }
 
 int restart_main(struct args *a, struct err *e)
 {
-	return stop_or_restart(a, "/restart", e);
+	return grace_change(a, "/restart", e);
+}
+
+int sleep_main(struct args *a, struct err *e)
+{
+	if (arg_is_on(a, "freeze"))
+		return cells_change(a, "POST", "/sleep", "{\"freeze\":true}", e);
+	return grace_change(a, "/sleep", e);
+}
+
+int wake_main(struct args *a, struct err *e)
+{
+	return cells_change(a, "POST", "/wake", NULL, e);
 }
 
 int pause_main(struct args *a, struct err *e)
@@ -161,25 +175,60 @@ int kill_main(struct args *a, struct err *e)
 
 /* ---- wait ---- */
 
+static const struct json *result_of(const struct json *cell)
+{
+	const struct json *m = cell ? cell->first : NULL;
+
+	while (m && (!m->key || strcmp(m->key, "result")))
+		m = m->next;
+	return m;
+}
+
+/* A text is the bytes of a hostile cell: a terminal gets no control characters of it. */
+static void result_print(const struct json *v, bool json)
+{
+	if (json || v->type != JSON_TEXT) {
+		json_line_print(v, false);
+		return;
+	}
+	if (isatty(1))
+		safe_print(stdout, v->text, strlen(v->text), 0, 0);
+	else
+		fputs(v->text, stdout);
+	putchar('\n');
+}
+
 static int wait_one(const struct args *a, const char *word, void *arg, struct err *e)
 {
 	struct json_doc d = { 0 };
 	char tail[64] = "/wait";
+	const struct json *result;
 	struct target t;
+	int r = 0;
 
 	(void)arg;
 	if (target_parse(word, &t, e) < 0)
 		return -1;
+	if (t.proc_given && arg_is_on(a, "result"))
+		return err_set(e, ERR_USAGE, "'%s': a cell has a result, a process has none", word);
 	if (t.proc_given)
 		snprintf(tail, sizeof(tail), "/processes/%u/wait", t.proc);
 	if (vivd_wait(cell_path(t.cell, tail).str, &d, e) < 0)
 		return -1;
-	if (a->json)
+	result = result_of(d.root);
+	if (!arg_is_on(a, "result") && a->json)
 		json_line_print(d.root, false);
-	else
+	else if (!arg_is_on(a, "result"))
 		printf("%s\n", json_show(d.root, "exit_code"));
+	else if (!result)
+		r = err_set(e, ERR_NOT_FOUND,
+			    "'%s' left no result" REMEDY
+			    "a program in the cell writes it to /dev/result",
+			    word);
+	else
+		result_print(result, a->json);
 	json_free(&d);
-	return 0;
+	return r;
 }
 
 int wait_main(struct args *a, struct err *e)

@@ -19,7 +19,8 @@
 
 struct asked {
 	const char *file, *project;
-	bool json, dry_run, remove_orphans, recreate, restart, apply, volumes;
+	bool json, dry_run, remove_orphans, recreate, restart, apply, volumes, wait;
+	int64_t wait_ns; /* 0: for ever */
 	char **cells;
 	int ncells;
 };
@@ -179,6 +180,10 @@ static int question_make(struct buf *b, const struct asked *a, bool down, struct
 		json_member_add(b, "remove_orphans", "true");
 	if (a->volumes)
 		json_member_add(b, "volumes", "true");
+	if (a->wait)
+		json_member_add(b, "wait", "true");
+	if (a->wait_ns)
+		json_member_seconds(b, "wait_timeout", a->wait_ns);
 	if (!down || !a->project || a->file)
 		r = file_add(b, a->file ? a->file : FILE_NAME, e);
 	if (a->ncells) {
@@ -251,6 +256,11 @@ static int project_run(const struct args *a, bool apply, bool down, struct err *
 		x.remove_orphans = arg_is_on(a, "remove-orphans");
 		x.recreate = arg_is_on(a, "recreate");
 		x.restart = apply && arg_is_on(a, "restart");
+	}
+	if (!down && !apply) {
+		if (arg_time(a, "wait-timeout", &x.wait_ns, e) < 0)
+			return -1;
+		x.wait = arg_is_on(a, "wait") || x.wait_ns;
 	}
 	return ask(&x, down, e);
 }

@@ -85,6 +85,17 @@ static int time_add(const struct args *a, const char *option, const char *name, 
 	return 0;
 }
 
+/* 0 is not the same as none: a cell without a command sleeps by default. */
+static int sleep_add(const struct args *a, struct buf *b, struct err *e)
+{
+	const char *text = arg_value(a, "sleep-after");
+
+	if (!text || strcmp(text, "0"))
+		return time_add(a, "sleep-after", "sleep_after", b, e);
+	json_member_add(b, "sleep_after", "0");
+	return 0;
+}
+
 static int restart_add(const struct args *a, struct buf *b, struct err *e)
 {
 	const char *text = arg_value(a, "restart"), *colon = text ? strchr(text, ':') : NULL;
@@ -164,7 +175,7 @@ static int body_write(const struct args *a, struct buf *b, struct err *e)
 	if (limits_add(a, b, e) < 0 || restart_add(a, b, e) < 0 ||
 	    time_add(a, "timeout", "timeout", b, e) < 0 ||
 	    time_add(a, "stop-timeout", "stop_grace", b, e) < 0 ||
-	    time_add(a, "idle-timeout", "idle_timeout", b, e) < 0 ||
+	    time_add(a, "idle-timeout", "idle_timeout", b, e) < 0 || sleep_add(a, b, e) < 0 ||
 	    count_add(a, "max-connections", "max_connections", b, e) < 0 ||
 	    size_add(a, "max-net-in", "max_net_in", b, e) < 0 ||
 	    size_add(a, "max-net-out", "max_net_out", b, e) < 0 ||

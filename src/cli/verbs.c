@@ -45,6 +45,12 @@ static const struct opt stop_opts[] = {
 	  "time to wait after SIGTERM before ending the cell (the cell's setting, or 10s)" },
 };
 
+static const struct opt sleep_opts[] = {
+	{ 't', "time", "TIME",
+	  "time to wait after SIGTERM before ending the cell (the cell's setting, or 10s)" },
+	{ 0, "freeze", NULL, "keep the processes: they go on when the cell wakes" },
+};
+
 static const struct opt kill_opts[] = {
 	{ 's', "signal", "SIGNAL", "signal name or number (KILL)" },
 };
@@ -68,6 +74,8 @@ static const struct opt update_opts[] = {
 	{ 0, "restart", "POLICY", "restart policy: no, on-failure[:MAX] or always" },
 	{ 0, "stop-timeout", "TIME", "how long 'viv stop' waits after SIGTERM" },
 	{ 0, "idle-timeout", "TIME", "stop the cell when no process has run in it for this long" },
+	{ 0, "sleep-after", "TIME",
+	  "let the cell sleep when nobody has used it for this long (0: never)" },
 	{ 'l', "label", "K=V", "set a label" },
 	{ 0, "label-rm", "K", "remove a label" },
 };
@@ -139,6 +147,11 @@ static const struct opt journal_verify_opts[] = {
 	{ 0, "key", "KEY", "the public key, or a file with it (default: this host's)" },
 	{ 0, "head", "BLOCK:HASH",
 	  "a head that was kept elsewhere, as 'viv journal head' prints it" },
+};
+
+static const struct opt journal_key_opts[] = {
+	{ 0, "rotate", NULL,
+	  "make a new key; journals that the old one signed stay good as they are" },
 };
 
 static const struct opt journal_check_opts[] = {
@@ -256,7 +269,24 @@ static const struct opt verify_opts[] = {
 		0, "recreate", NULL, "recreate cells whose image changed; their files are lost" \
 	}
 
-static const struct opt up_opts[] = { PROJECT_OPTS, CHANGE_OPTS };
+static const struct opt wait_opts[] = {
+	{ 0, "result", NULL, "print the result that the cell left instead" },
+};
+
+static const struct opt up_opts[] = {
+	{ 0, "wait", NULL,
+	  "wait until cells with a health check are healthy and agents have answered their "
+	  "prompts" },
+	{ 0, "wait-timeout", "TIME", "the same, no longer than this (30s, 10m)" },
+	PROJECT_OPTS,
+	CHANGE_OPTS,
+};
+
+static const struct opt init_opts[] = {
+	{ 'f', "file", "FILE", "write this file (vivarium.yaml)" },
+	{ 0, "agent", "NAME", "start with a cell for this agent" },
+	{ 0, "force", NULL, "replace the file if it exists" },
+};
 
 static const struct opt apply_opts[] = {
 	{ 0, "restart", NULL, "restart cells whose changes require it" },
@@ -287,6 +317,31 @@ static const struct opt secret_opts[] = {
 	  "run a command for the value each time that a cell starts" },
 };
 
+static const struct opt workflow_run_opts[] = {
+	{ 'i', "input", "NAME=VALUE",
+	  "an input of the workflow; can be given several times. Values of other types than "
+	  "string are JSON" },
+	{ 0, "wait", NULL,
+	  "wait for the end and print the output; exit status 0: done, 1: failed or cancelled" },
+	{ 'q', "quiet", NULL, "with --wait: do not print the run's id" },
+};
+
+static const struct opt workflow_cancel_opts[] = {
+	{ 0, "no-rollback", NULL, "leave steps that are done as they are: the run can be resumed" },
+};
+
+static const struct opt workflow_ls_opts[] = {
+	{ 0, "state", "STATE", "only running, rollback, done, failed or cancelled runs" },
+	{ 0, "name", "NAME", "only runs of this workflow" },
+	{ 0, "defined", NULL, "list the workflows that projects declare instead" },
+	{ 'n', "limit", "N", "at most N runs, the newest (100)" },
+	{ 'q', "quiet", NULL, "print ids only" },
+};
+
+static const struct opt workflow_show_opts[] = {
+	{ 0, "html", "FILE", "write a page with a graph for a browser (-: to standard output)" },
+};
+
 static const struct opt tool_opts[] = {
 	{ 0, "command", "PROGRAM", "program to run, with ARG... behind it; never a shell" },
 	{ 0, "schema", "FILE",
@@ -308,6 +363,7 @@ static const struct opt policy_check_opts[] = {
 	{ 0, "exec", "PATH", "starting a program" },
 	{ 0, "env", "NAME", "seeing a variable" },
 	{ 0, "tool", "NAME[/SUBCOMMAND]", "calling a tool" },
+	{ 0, "cell", "IMAGE", "starting a sub-cell of this image" },
 };
 
 static const struct opt policy_learn_opts[] = {
@@ -348,7 +404,8 @@ static const struct opt agent_shell_opts[] = {
 	{ 0, "mount", "SRC[:DST][:ro]",
 	  "show a host directory at DST (the agent's working directory); can be repeated" },
 	{ 0, "on-copy", NULL,
-	  "copy the directory of --mount (.) instead of mounting it; the cell stays; see viv merge" },
+	  "copy the directory of --mount (.) instead of mounting it; the cell stays; see viv "
+	  "merge" },
 	{ 0, "name", "CELL", "use the named cell, which stays; create it if it does not exist" },
 	{ 0, "no-secrets", NULL, "do not give it the secrets of its definition" },
 	{ 0, "no-system-prompt", NULL, "do not tell the agent about its cell" },
@@ -443,9 +500,9 @@ static const struct opt daemon_opts[] = {
 	{ 0, "preview-port", "N",
 	  "serve previews at this port of 127.0.0.1 (a free one, the same each time)" },
 	{ 0, "journal-days", "N",
-	  "remove journals of cells that do not run when they were written N days ago" },
+	  "remove journals of cells that do not run when they were written N days ago (30; 0: never)" },
 	{ 0, "journal-space", "SIZE",
-	  "remove the oldest of them when they take more than SIZE together, such as 20G" },
+	  "remove the oldest of them when they take more than SIZE together (4G; 0: never)" },
 };
 
 static const struct opt merge_opts[] = {
@@ -458,6 +515,46 @@ static const struct opt merge_opts[] = {
 	  "also write to .git, which lets the cell run programs here, for example as hooks" },
 	{ 0, "max-size", "SIZE", "most bytes of changed files (4G)" },
 	{ 0, "discard", NULL, "forget the copy: nothing of it comes back" },
+};
+
+static const struct opt cron_add_opts[] = {
+	{ 0, "at", "TIME", "once, at this time (2026-12-01T09:00, 2026-12-01T09:00:00Z)" },
+	{ 0, "in", "TIME", "once, after this time (10m, 2h)" },
+	{ 0, "tz", "ZONE", "time zone of the schedule: Europe/Oslo, UTC (the host's)" },
+	{ 0, "cell", "CELL", "run the command after '--' in this cell; start it if it is stopped" },
+	{ 0, "session", "SESSION", "send --prompt to this session" },
+	{ 0, "prompt", "TEXT", "the prompt" },
+	{ 0, "run", NULL, "run a new cell each time: after '--' options and command of 'viv run'" },
+	{ 0, "workflow", "FILE|NAME",
+	  "run this workflow, as the file is now, or the one that a project declares" },
+	{ 'i', "input", "NAME=VALUE", "with --workflow: an input of it" },
+	{ 0, "overlap", "skip|allow|queue",
+	  "what to do when the last run is not over: skip this one, run it as well, or let it "
+	  "wait (skip)" },
+	{ 0, "queue", "N", "with --overlap queue: how many may wait (1)" },
+	{ 0, "catch-up", "none|one|all",
+	  "runs for times that were missed while vivd did not run: none, one, or one for each, "
+	  "up to 100 (none; one for --at and --in)" },
+	{ 0, "jitter", "TIME", "start up to this much later, by chance" },
+	{ 0, "timeout", "TIME", "end a run after this time" },
+	{ 0, "history", "N", "runs that are kept with their output (20)" },
+	{ 'e', "env", "K=V", "with --cell: set a variable; K alone passes viv's own value" },
+	{ 'w', "workdir", "DIR", "with --cell: working directory (the cell's)" },
+	{ 'u', "user", "USER", "with --cell: run as this user of the cell" },
+};
+
+static const struct opt cron_ls_opts[] = {
+	{ 0, "cell", "CELL", "only those of this cell" },
+	{ 'q', "quiet", NULL, "print only names" },
+};
+
+static const struct opt cron_rm_opts[] = {
+	{ 'f', "force", NULL, "also if it runs: the run is ended" },
+};
+
+static const struct opt cron_logs_opts[] = {
+	{ 0, "run", "N", "show the output of this run (the newest)" },
+	{ 0, "all", NULL, "list the runs that are kept instead" },
 };
 
 static const struct opt mcp_opts[] = {
@@ -496,6 +593,18 @@ const struct verb verbs[] = {
 		   "restart policy does not start a stopped cell again." },
 	{ "restart", "stop cells and start them again", restart_main, .args = "CELL...", .min = 1,
 	  .max = ANY, OPTS(stop_opts) },
+	{ "sleep", "let cells sleep until somebody uses them", sleep_main, .args = "CELL...",
+	  .min = 1, .max = ANY, OPTS(sleep_opts),
+	  .about = "Ends the processes of each cell as 'viv stop' does and frees their memory. "
+		   "Files, "
+		   "sessions, previews, schedules and\n"
+		   "published ports stay. With --freeze the processes are written to the disk, and "
+		   "go on where they were when the\n"
+		   "cell wakes; what cannot be frozen yet is refused and the cell runs on.\n"
+		   "The cell starts again when somebody uses it: a command, a file, a prompt, a "
+		   "request to a\n"
+		   "preview or a connection to a published port (docs/sleep.md)." },
+	{ "wake", "start cells that sleep", wake_main, .args = "CELL...", .min = 1, .max = ANY },
 	{ "pause", "suspend all processes in cells", pause_main, .args = "CELL...", .min = 1,
 	  .max = ANY,
 	  .about = "Suspends all processes in the cell until 'viv resume'. Clocks keep running." },
@@ -505,8 +614,9 @@ const struct verb verbs[] = {
 	  .about = "Sends a signal to the first process of each cell, or to PROCESS. KILL without "
 		   "a process ends the whole cell at once." },
 	{ "wait", "wait until cells end and print their exit status", wait_main,
-	  .args = "CELL[:PROCESS]...", .min = 1, .max = ANY,
-	  .about = "Waits until each cell or process ends and prints its exit status." },
+	  .args = "CELL[:PROCESS]...", .min = 1, .max = ANY, OPTS(wait_opts),
+	  .about = "Waits until each cell or process ends and prints its exit status. A program in "
+		   "the cell leaves a result by writing to /dev/result." },
 	{ "rm", "remove cells and their files", rm_main, .args = "CELL...", .min = 1, .max = ANY,
 	  OPTS(rm_opts),
 	  .about = "Removes cells with their files and snapshots. Forks keep the data they share "
@@ -522,6 +632,10 @@ const struct verb verbs[] = {
 	{ "ps", "list running cells", ps_main, .max = 0, OPTS(ps_opts) },
 	{ "ls", "list all cells", ls_main, .max = 0, OPTS(ps_opts),
 	  .about = "The same as 'viv ps --all'." },
+	{ "tree", "show cells and the cells that they have made", tree_main, .args = "[CELL]",
+	  .max = 1,
+	  .about = "Shows each cell with its state, the memory and processes that it uses, what it "
+		   "may use, and below it the cells that it has made (docs/subcells.md)." },
 	{ "inspect", "show the details of cells", inspect_main, .args = "CELL...", .min = 1,
 	  .max = ANY,
 	  .about = "Prints the details of each cell as JSON; with --json on one line." },
@@ -662,6 +776,10 @@ const struct verb verbs[] = {
 	  .about = "Creates and starts the cells of a project, changes those that differ from the "
 		   "file (with a restart if necessary), and\n"
 		   "leaves the rest alone. With CELL, only those cells and their dependencies." },
+	{ "init", "write a commented vivarium.yaml to start from", init_main, .max = 0,
+	  OPTS(init_opts),
+	  .about = "Writes a vivarium.yaml with one cell and the keys that are used most, as "
+		   "comments. 'viv up' creates and starts what it describes." },
 	{ "apply", "update the running cells of a project", apply_main, .args = "[CELL...]",
 	  .max = ANY, OPTS(apply_opts),
 	  .about = "Like 'viv up', but running cells keep running: settings that can change at run "
@@ -743,6 +861,35 @@ const struct verb verbs[] = {
 	  .max = 1 },
 	{ "tool rm", "remove tools, from running cells as well", tool_rm_main, .args = "NAME...",
 	  .min = 1, .max = ANY },
+	{ "workflow", "run steps that survive restarts", .args = "", .flags = VERB_GROUP,
+	  .about = "A workflow is a YAML file of steps: commands in cells, prompts for agents, "
+		   "approvals, loops (docs/workflows.md). vivd writes each\n"
+		   "result down before the next step starts, so a run goes on after whatever was "
+		   "killed. RUN is an id or the beginning of one." },
+	{ "workflow run", "start a workflow", workflow_run_main, .args = "FILE|NAME", .min = 1,
+	  .max = 1, OPTS(workflow_run_opts),
+	  .about = "Runs a file, or a workflow that a project declares (PROJECT.NAME, or NAME if "
+		   "no other project has it). Prints the id of the run." },
+	{ "workflow check", "check a workflow file", workflow_check_main, .args = "FILE", .min = 1,
+	  .max = 1, .about = "Errors give line and column. Nothing is started." },
+	{ "workflow ls", "list runs", workflow_ls_main, .max = 0, OPTS(workflow_ls_opts) },
+	{ "workflow show", "show a run and its steps", workflow_show_main, .args = "RUN", .min = 1,
+	  .max = 1, OPTS(workflow_show_opts) },
+	{ "workflow logs", "print the output of a run's steps", workflow_logs_main,
+	  .args = "RUN [STEP]", .min = 1, .max = 2 },
+	{ "workflow wait", "wait for the end of a run and print its output", workflow_wait_main,
+	  .args = "RUN", .min = 1, .max = 1,
+	  .about = "Exit status 0: done, 1: failed or cancelled." },
+	{ "workflow cancel", "end runs", workflow_cancel_main, .args = "RUN...", .min = 1,
+	  .max = ANY, OPTS(workflow_cancel_opts),
+	  .about = "Commands of the run are ended. Steps that are done and have a 'rollback' are "
+		   "rolled back; cancelled once more, that ends, too." },
+	{ "workflow retry", "try the failed steps of runs again", workflow_retry_main,
+	  .args = "RUN...", .min = 1, .max = ANY, .about = "Steps that are done stay done." },
+	{ "workflow resume", "let cancelled runs go on", workflow_retry_main, .args = "RUN...",
+	  .min = 1, .max = ANY, .about = "Steps that are done stay done." },
+	{ "workflow rm", "remove runs that are over", workflow_rm_main, .args = "RUN...", .min = 1,
+	  .max = ANY },
 	{ "policy", "show, change and test what a cell may do", .args = "", .flags = VERB_GROUP,
 	  .about = "A policy is a list of rules, the last one that matches decides "
 		   "(docs/policy.md). Changes take effect at once, as a whole,\n"
@@ -851,7 +998,7 @@ const struct verb verbs[] = {
 		  "Keep it elsewhere: 'viv journal verify --head' then finds out if the end of the "
 		  "journal was cut off." },
 	{ "journal key", "print the public key that signs this host's journals", journal_key_main,
-	  .max = 0 },
+	  .max = 0, OPTS(journal_key_opts) },
 	{ "journal prove", "print a proof that a record is in a journal", journal_prove_main,
 	  .args = "CELL SEQ", .min = 2, .max = 2 },
 	{ "journal check", "check such a proof, on any machine", journal_check_main,
@@ -899,6 +1046,33 @@ const struct verb verbs[] = {
 		  "previews, 'viv preview rm' ends them." },
 	{ "preview ls", "list previews", preview_ls_main, .max = 0, OPTS(quiet_opts) },
 	{ "preview rm", "end previews", preview_rm_main, .args = "ID...", .min = 1, .max = ANY },
+	{ "cron", "run commands and prompts by the clock", .args = "", .flags = VERB_GROUP,
+	  .about = "A schedule is kept by vivd, over restarts and changes of the clock "
+		   "(docs/cron.md): viv cron add nightly '0 3 * * *' --cell web\n"
+		   "-- ./backup.sh" },
+	{ "cron add", "add a schedule", cron_add_main, .args = "NAME [SCHEDULE] [-- COMMAND...]",
+	  .min = 1, .max = ANY, OPTS(cron_add_opts),
+	  .about =
+		  "SCHEDULE has five fields (minute, hour, day of month, month, day of week) or is "
+		  "@hourly, @daily, @weekly, @monthly, @yearly\n"
+		  "or @reboot. With --at or --in it is left out. What runs is a command in a cell "
+		  "(--cell), a prompt of a session (--session,\n"
+		  "--prompt) or a new cell, which goes when it ends (--run)." },
+	{ "cron ls", "list schedules", cron_ls_main, .max = 0, OPTS(cron_ls_opts) },
+	{ "cron show", "show a schedule and its last run", cron_show_main, .args = "NAME...",
+	  .min = 1, .max = ANY },
+	{ "cron rm", "remove schedules", cron_rm_main, .args = "NAME...", .min = 1, .max = ANY,
+	  OPTS(cron_rm_opts) },
+	{ "cron pause", "let no more times of schedules fire", cron_pause_main, .args = "NAME...",
+	  .min = 1, .max = ANY },
+	{ "cron resume", "let times of schedules fire again", cron_resume_main, .args = "NAME...",
+	  .min = 1, .max = ANY,
+	  .about = "Times that passed while the schedule was paused are not made up for." },
+	{ "cron run", "run schedules now", cron_run_main, .args = "NAME...", .min = 1, .max = ANY },
+	{ "cron logs", "show the output of a schedule's last run", cron_logs_main, .args = "NAME",
+	  .min = 1, .max = 1, OPTS(cron_logs_opts),
+	  .about = "The last 16 KiB of each run's output are kept. Of a run that is not over, what "
+		   "it has written so far is shown." },
 	{ "token", "create, list and revoke API tokens", .args = "", .flags = VERB_GROUP,
 	  .about = "A token is shown once, when it is created; only its hash is stored. Scopes: "
 		   "'admin' may do everything, 'cell' may use one\n"

@@ -46,11 +46,20 @@ int viv_error_from(struct viv_error *e, int code, const struct err *from)
 	return -1;
 }
 
+const char *viv_inside(void)
+{
+	const char *door = getenv("VIV_SOCK");
+
+	return door && !strcmp(door, "/run/viv/sock") && access(door, F_OK) == 0 ? door : NULL;
+}
+
 int viv_socket_path(char *path, size_t size, struct viv_error *error)
 {
 	const char *given = getenv("VIVARIUM_SOCKET");
 	struct err e;
 
+	if (!given || !*given)
+		given = viv_inside();
 	if (given && *given) {
 		if (strlen(given) >= size)
 			return viv_error_set(error, ENAMETOOLONG, "VIVARIUM_SOCKET is too long");
@@ -120,7 +129,7 @@ struct viv_client *viv_open(const char *socket, int flags, struct viv_error *err
 		goto out_free;
 	if (client_connect(c, error) == 0)
 		return c;
-	if (!socket && (flags & VIV_START) &&
+	if (!socket && (flags & VIV_START) && !viv_inside() &&
 	    (error->code == ENOENT || error->code == ECONNREFUSED) && viv_start(NULL, error) == 0 &&
 	    client_connect(c, error) == 0)
 		return c;
@@ -192,8 +201,8 @@ int client_head(struct viv_client *c, int err, struct viv_error *error)
 			     err == -EPIPE ? "it ended" : strerror(-err));
 }
 
-int client_ask(struct viv_client *c, const char *method, const char *path,
-	       const char *json, struct viv_error *error)
+int client_ask(struct viv_client *c, const char *method, const char *path, const char *json,
+	       struct viv_error *error)
 {
 	if (client_ready(c, error) < 0)
 		return -1;

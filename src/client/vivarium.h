@@ -62,11 +62,11 @@ typedef int (*viv_line_fn)(void *arg, const char *line, size_t size);
 int viv_stream(struct viv_client *c, const char *method, const char *path, const char *json,
 	       viv_line_fn line, void *arg, struct viv_reply *reply, struct viv_error *error);
 
-/* A stream of lines for programs that wait for other things as well. viv_follow asks (GET); 0 with a
- * reply whose status is not 200: that is all. Then poll viv_follow_fd for input and take lines until
- * there is none: viv_follow_line gives 1 with a line, which is good until the next call, 0 when
- * there is none at the moment, and -1 when the stream ended (code 0) or broke. Meanwhile nothing
- * else is asked of this client; viv_close, or the next request, ends the stream. */
+/* A stream of lines for programs that wait for other things as well. viv_follow asks (GET); 0 with
+ * a reply whose status is not 200: that is all. Then poll viv_follow_fd for input and take lines
+ * until there is none: viv_follow_line gives 1 with a line, which is good until the next call, 0
+ * when there is none at the moment, and -1 when the stream ended (code 0) or broke. Meanwhile
+ * nothing else is asked of this client; viv_close, or the next request, ends the stream. */
 int viv_follow(struct viv_client *c, const char *path, struct viv_reply *reply,
 	       struct viv_error *error);
 int viv_follow_fd(const struct viv_client *c);
@@ -104,6 +104,8 @@ int viv_put_begin(struct viv_client *c, const char *path, struct viv_error *erro
 int viv_put_data(struct viv_client *c, const void *data, size_t size, struct viv_error *error);
 int viv_put_end(struct viv_client *c, struct viv_reply *reply, struct viv_error *error);
 
+/* In a cell that may make cells: the socket that leads to vivd, by which it is known; else NULL. */
+const char *viv_inside(void);
 /* The socket that viv_open(NULL) uses. 0, or -1 with an error. */
 int viv_socket_path(char *path, size_t size, struct viv_error *error);
 /* Starts vivd with these options (NULL-terminated; NULL: none) and waits until it answers. One that

@@ -126,7 +126,7 @@ int read_op(char **words)
 
 	if (fd < 0)
 		return error_say(-fd, path);
-	if (!st.st_size)
+	if (!st.st_size || stored_is_made_up(fd))
 		return unsized_read(fd, path, &st, words + 1);
 	if (!range_find(words + 1, (uint64_t)st.st_size, &r.from, &r.length))
 		return error_say_size(ERANGE, path, (uint64_t)st.st_size);

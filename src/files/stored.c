@@ -26,6 +26,13 @@ void stored_restrict(void)
 		dev_dir = dev.st_dev;
 }
 
+bool stored_is_made_up(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && (fs.f_type == PROC_FS || fs.f_type == SYS_FS);
+}
+
 static int fd_check(int fd)
 {
 	struct statfs fs;

@@ -17,6 +17,8 @@ void stored_restrict(void);
 int must_check stored_open(const char *path, int flags);
 /* Whether path may be looked at: 0, or -errno. flags: 0 or O_NOFOLLOW. */
 int must_check stored_check(const char *path, int flags);
+/* Whether the kernel makes the file up when it is read: its size says nothing about its content. */
+bool stored_is_made_up(int fd);
 /* An entry that a walk came to: 0 or -errno. */
 int must_check stored_entry(int dir, const char *name, const struct stat *st);
 

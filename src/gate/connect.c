@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@
 #include "gate/dns.h"
 #include "gate/gate.h"
 #include "gate/hello.h"
-#include "gate/open.h"
+#include "gate/record.h"
 
 #define TRY_MS 5000 /* for an address when there are others */
 #define SLOTS 4096
@@ -49,6 +50,8 @@ struct conn {
 	struct ask ask;
 	bool audit; /* it is let through all the same, and what it is gets recorded */
 	bool tls_any; /* it is TLS, but not for its name */
+	bool made; /* and recorded */
+	int32_t pid; /* of the process that asked */
 	char name[DNS_NAME_MAX]; /* "": a plain address */
 	char program[GATE_PROGRAM_MAX];
 	uint16_t port;
@@ -101,20 +104,45 @@ static void conn_free(struct conn *c)
 	free(c);
 }
 
+/* ---- records ---- */
+
+static void conn_record(const struct conn *c, const char *decision, const struct rule *rule,
+			const char *why)
+{
+	record_connect(&(struct record_connection){ .number = c->id,
+						    .pid = c->pid,
+						    .program = c->program,
+						    .name = c->name,
+						    .addr = c->n ? &c->addrs[MIN(c->at, c->n - 1)]
+							    : c->name[0] ? NULL
+									 : &c->asked,
+						    .port = c->port },
+		       decision, rule, why);
+}
+
 bool connect_cancel(uint32_t id)
 {
 	struct conn *c = conn_find(id);
 
+	if (c && !c->made)
+		conn_record(c, "failed", NULL, "nobody waits for it any more");
 	if (c)
 		conn_free(c);
 	return c || udp_cancel(id);
 }
 
-#define conn_fail(c, err, ...)                           \
-	do {                                             \
-		channel_fail((c)->id, err, __VA_ARGS__); \
-		conn_free(c);                            \
-	} while (0)
+void connect_end(void)
+{
+	for (unsigned i = 0; i < SLOTS; i++) {
+		struct conn *c;
+
+		if (!slots[i].next)
+			continue;
+		list_for_each(c, &slots[i], link)
+			if (!c->made)
+				conn_record(c, "failed", NULL, "the cell has ended");
+	}
+}
 
 static struct net_question conn_question(const struct conn *c, unsigned protocol)
 {
@@ -125,13 +153,32 @@ static struct net_question conn_question(const struct conn *c, unsigned protocol
 				      .protocol = protocol };
 }
 
-/* The policy says no. rule may be NULL. */
-#define conn_deny(c, rule, ...)                                                            \
-	do {                                                                               \
-		struct net_question q_ = conn_question(c, (c)->check ? NET_WEB : NET_TCP); \
-		gate_deny((c)->id, EACCES, &q_, rule, __VA_ARGS__);                        \
-		conn_free(c);                                                              \
-	} while (0)
+/* Its end, which is recorded and told to the cell. denied: by the policy; err is EACCES then. rule
+ * may be NULL. */
+static void conn_refuse(struct conn *c, bool denied, int err, const struct rule *rule,
+			const char *fmt, ...) printf_like(5, 6);
+static void conn_refuse(struct conn *c, bool denied, int err, const struct rule *rule,
+			const char *fmt, ...)
+{
+	struct net_question q = conn_question(c, c->check ? NET_WEB : NET_TCP);
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (!c->made)
+		conn_record(c, denied ? "deny" : "failed", rule, text);
+	else if (err == EACCES)
+		record_denial(c->pid, &q, rule, text);
+	if (denied)
+		gate_deny(c->id, err, &q, rule, "%s", text);
+	else
+		channel_fail(c->id, err, "%s", text);
+	conn_free(c);
+}
+#define conn_fail(c, err, ...) conn_refuse(c, false, err, NULL, __VA_ARGS__)
+#define conn_deny(c, rule, ...) conn_refuse(c, true, EACCES, rule, __VA_ARGS__)
 
 /* ---- handing over ---- */
 
@@ -205,6 +252,8 @@ static void conn_open(struct conn *c, bool tls, bool http2)
 				    .addr = &c->addrs[c->at],
 				    .port = c->port,
 				    .program = c->program,
+				    .number = c->id,
+				    .pid = c->pid,
 				    .tls = tls,
 				    .http2 = http2,
 				    .approved = c->approved };
@@ -349,10 +398,22 @@ void connect_first(const struct gate_msg *m)
 
 static void conn_try(struct conn *c);
 
+/* The server has it: it is recorded before the program can use it. */
+static void conn_made(struct conn *c)
+{
+	struct net_question q = conn_question(c, c->open || !c->any ? NET_WEB : NET_TCP);
+	struct decision d = policy_net(&settings.policy, &q);
+	const struct rule *rule = d.opened ? NULL : d.rule;
+
+	conn_record(c, record_verdict(VERDICT_ALLOW, rule), rule, "its requests decide");
+	c->made = true;
+}
+
 static void conn_done(struct conn *c)
 {
 	alarm_clear(&c->late);
 	watch_set(&c->w, 0);
+	conn_made(c);
 	if (!c->check) {
 		conn_release(c);
 		return;
@@ -536,7 +597,7 @@ static bool conn_decide(struct conn *c, const struct rule **ret_rule)
 	struct decision d = policy_net(&settings.policy, &q);
 	struct secret_site site;
 
-	const struct rule *raw = d.rule;
+	const struct decision raw = d;
 
 	c->audit = false;
 	c->any = allows(c, &d) && !d.opened;
@@ -545,20 +606,21 @@ static bool conn_decide(struct conn *c, const struct rule **ret_rule)
 	secret_site_fini(&site);
 	q.protocol = NET_WEB;
 	d = policy_net(&settings.policy, &q);
-	*ret_rule = d.rule ? d.rule : raw;
+	*ret_rule = d.rule ? d.rule : raw.rule;
 	c->open = d.opened || (c->open && (c->any || allows(c, &d)));
 	c->check = c->open;
 	if (!c->open && c->any) {
 		/* Where clients speak first, what they say is looked at. */
-		c->audit = raw->audit && c->name[0] && (c->port == 443 || c->port == 80);
+		c->audit = raw.audit && c->name[0] && (c->port == 443 || c->port == 80);
 		c->check = c->audit;
 	}
 	if (c->open || c->any)
 		return true;
 	if (allows(c, &d)) {
-		c->audit = d.rule->audit;
+		/* A layer that does more than record is not to be passed unchecked. */
+		c->audit = d.audit && d.unchecked;
 		/* A plain address is itself: there is no name to compare. */
-		c->check = c->name[0] && !d.rule->net.tls_any;
+		c->check = c->name[0] && !d.tls_any;
 		return true;
 	}
 	return false;
@@ -615,6 +677,7 @@ static void conn_review(struct conn *c)
 		conn_deny(c, rule, "the policy has changed");
 		return;
 	}
+	record_denial(c->pid, &q, rule, "the policy has changed: the connection was ended");
 	(void)channel_send(&m, -1);
 	gate_deny(0, 0, &q, rule, "the policy has changed: the connection was ended");
 	conn_free(c);
@@ -655,7 +718,9 @@ static void conn_ask(struct conn *c, const struct rule *rule)
 
 	c->state = CONN_ASKED;
 	c->ask.answered = conn_answered;
-	if (!control_ask(&c->ask, &q, rule))
+	if (control_ask(&c->ask, &q, rule))
+		conn_record(c, "ask", rule, NULL);
+	else
 		conn_deny(c, rule, "%s:%u needs an approval, and too many wait for one already",
 			  conn_label(c), c->port);
 }
@@ -681,11 +746,17 @@ void connect_begin(const struct gate_msg *m)
 		return;
 	}
 	if (count == GATE_CONNS_MAX || !(c = calloc(1, sizeof(*c)))) {
+		record_connect(&(struct record_connection){ .number = m->id,
+							    .pid = record_pid(m),
+							    .addr = &a,
+							    .port = m->port },
+			       "failed", NULL, "too many connections at once");
 		channel_fail(m->id, ENOBUFS, "too many connections at once");
 		return;
 	}
 	count++;
 	c->id = m->id;
+	c->pid = record_pid(m);
 	c->w.fd = -1;
 	c->late.run = conn_late;
 	c->port = m->port;

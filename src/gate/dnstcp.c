@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate/gate.h"
+#include "gate/record.h"
 #include "gate/resolve.h"
 
 #define STREAMS_MAX 128
@@ -23,6 +23,7 @@ struct stream {
 	struct alarm idle;
 	struct list questions;
 	unsigned asked;
+	int32_t pid; /* of the process that made it */
 	bool ended; /* nothing more will be said */
 	bool taking; /* within stream_take(), whose caller looks whether it is to go */
 	bool broken;
@@ -119,7 +120,7 @@ static void stream_take(struct stream *s)
 		if (len <= 0)
 			break;
 		s->asked++;
-		if (!resolve_ask(s->in + at + 2, (size_t)len - 2, s, &s->questions, 0))
+		if (!resolve_ask(s->in + at + 2, (size_t)len - 2, s, &s->questions, 0, s->pid))
 			s->broken = true;
 		at += (size_t)len;
 	}
@@ -176,6 +177,7 @@ void stream_begin(const struct gate_msg *m)
 	memset(s, 0, offsetof(struct stream, in));
 	s->w = (struct watch){ .fd = pair[0], .ready = stream_ready };
 	s->idle.run = stream_late;
+	s->pid = record_pid(m);
 	list_init(&s->questions);
 	list_init(&s->link);
 	count++;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "gate/open.h"
+#include "gate/record.h"
 
 /* Fields that a trailer cannot have: they say how a message is read or where it goes. */
 static const char *const never_trailers[] = { "content-length",	  "transfer-encoding", "host",
@@ -73,6 +73,8 @@ enum passage exchange_request(struct exchange *x, struct opened *o, struct head 
 	enum passage p;
 
 	x->o = o;
+	record_request_begin(x, o, h);
+	x->record.rule = NULL;
 	p = request_check(x, o, h, r);
 	if (p == REQUEST_HELD)
 		return p;
@@ -88,6 +90,13 @@ enum passage exchange_request(struct exchange *x, struct opened *o, struct head 
 		exchange_forget(x);
 		p = REQUEST_REFUSED;
 	}
+	/* In the journal before the server or the client hears of it. */
+	if (p == REQUEST_PASSES)
+		record_request(x, record_verdict(VERDICT_ALLOW, x->record.rule), x->record.rule,
+			       NULL);
+	else
+		record_request(x, r->status == 403 ? "deny" : "failed",
+			       r->rule[0] ? x->record.rule : NULL, r);
 	return p;
 }
 
@@ -147,6 +156,8 @@ void exchange_fini(struct exchange *x)
 {
 	hold_end(x, false);
 	exchange_forget(x);
+	record_response(x);
+	record_request_fini(x);
 	scrub_free(x->up.filter);
 	scrub_free(x->down.filter);
 	buf_free(&x->up.rest);

@@ -13,6 +13,7 @@
  *   lookup.c    addresses of names, by way of c-ares
  *   names.c     which address stands for which name in this cell
  *   secret.h    secrets: values in requests, and out of responses
+ *   record.h    what of this is in the cell's journal
  *
  * Bytes from the kernel and from every server are hostile. Breaking the gate gives the network of
  * the host as an ordinary user has it, no file and no other cell. Every call of the host that is
@@ -110,6 +111,8 @@ void connect_begin(const struct gate_msg *m);
 void connect_first(const struct gate_msg *m);
 /* Returns false if there is none with this id. */
 bool connect_cancel(uint32_t id);
+/* The gate ends: what is under way is recorded. */
+void connect_end(void);
 /* A socket for TCP with an address, -errno. */
 int address_socket(const struct ip *a);
 /* Connects a socket of a's family: 0, -errno. */

@@ -11,7 +11,7 @@
 #include <strings.h>
 
 #include "base/base64.h"
-#include "gate/open.h"
+#include "gate/record.h"
 
 #define INTERIM_MAX 32 /* responses with a status of 1xx before the one that counts */
 #define HEAD_MS 60000 /* for a head that has begun */
@@ -76,6 +76,8 @@ static void refuse(struct opened *o, const struct refusal *r, bool end)
 	struct head answer = { 0 };
 	struct buf body = { 0 };
 
+	h->x.record.status = r->status;
+	record_response(&h->x);
 	refusal_write(r, &answer, &body);
 	if (end)
 		field_put(&answer, "Connection", "close");
@@ -194,6 +196,9 @@ static void data_put(struct opened *o, enum side from, const uint8_t *p, size_t 
 	struct err e = { 0 };
 	int r = 1;
 
+	*(from == CLIENT ? &h->x.record.out : &h->x.record.in) += n;
+	if (end && from == SERVER)
+		record_response(&h->x);
 	if (pump->filter) {
 		r = pump_put(pump, p, n, end, &h->piece, PIECE, &e);
 		piece_send(o, from, r, &e);
@@ -403,6 +408,7 @@ static void tunnel_begin(struct opened *o, struct head *a)
 	exchange_fields(&h->x, a);
 	field_put(a, "Connection", "Upgrade");
 	field_put(a, "Upgrade", "websocket");
+	h->x.record.status = a->status;
 	h1_head_write(a, &o->ends[CLIENT].out);
 	h->tunnel = true;
 }
@@ -429,11 +435,14 @@ static void response_send(struct opened *o, struct head *a)
 	struct body *b = &h->bodies[SERVER];
 	const char *wrong = body_of_response(b, a, h->bare);
 	struct err e = { 0 };
+	struct err_line line;
 
 	h->close |= head_has(a, "connection", "close") || a->minor == 0 || b->kind == BODY_CLOSE;
 	head_hops(a);
-	if (!wrong && !exchange_response(&h->x, a, !b->done, &e))
-		wrong = err_line(&e).str;
+	if (!wrong && !exchange_response(&h->x, a, !b->done, &e)) {
+		line = err_line(&e);
+		wrong = line.str;
+	}
 	if (wrong) {
 		server_wrong(o, wrong);
 		return;
@@ -445,6 +454,9 @@ static void response_send(struct opened *o, struct head *a)
 		field_put(a, "Transfer-Encoding", "chunked");
 	if (h->close)
 		field_put(a, "Connection", "close");
+	h->x.record.status = a->status;
+	if (b->done)
+		record_response(&h->x);
 	h1_head_write(a, &o->ends[CLIENT].out);
 	h->response = b->done ? MSG_DONE : MSG_BODY;
 	exchange_done(o);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "gate/h2.h"
+#include "gate/record.h"
 
 #define FLOW_LIMIT 65536u /* what a filter makes at once */
 #define KEEP_MAX 16384u
@@ -111,6 +112,7 @@ int h2_on_data(nghttp2_session *s, uint8_t flags, int32_t id, const uint8_t *p, 
 			h2_reset(st, CLIENT, NGHTTP2_NO_ERROR);
 		return 0;
 	}
+	*(from->side == CLIENT ? &st->x.record.out : &st->x.record.in) += n;
 	st->flows[from->side].raw += n;
 	/* What was sent makes room, also if never all of it is. */
 	if (st->flows[from->side].at > st->flows[from->side].data.len / 2) {
@@ -136,6 +138,8 @@ void h2_flow_end(struct h2_stream *st, enum side from)
 	if (st->flows[from].ended)
 		return;
 	st->flows[from].ended = true;
+	if (from == SERVER)
+		record_response(&st->x);
 	if (pump->filter)
 		pump->end = true;
 	resume(st, from);

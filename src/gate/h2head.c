@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "gate/h2.h"
+#include "gate/record.h"
 
 #define INTERIM_MAX 32
 #define STREAMS_MAX 512u /* with those that are being ended */
@@ -154,6 +155,8 @@ void h2_refuse(struct h2_stream *st, const struct refusal *r)
 
 	/* What the server may have sent has no place any more. */
 	st->local = true;
+	st->x.record.status = r->status;
+	record_response(&st->x);
 	h2_flow_drop(st, SERVER);
 	st->x.down.busy = st->x.down.end = false;
 	scrub_free(st->x.down.filter);
@@ -201,6 +204,9 @@ static void response_take(struct h2_stream *st, bool ended)
 	} else {
 		st->trailing[SERVER] = true;
 		st->flows[SERVER].ended = ended;
+		st->x.record.status = h->status;
+		if (ended)
+			record_response(&st->x);
 	}
 	response_submit(st, h, ended);
 }

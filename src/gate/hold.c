@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "gate/control.h"
-#include "gate/open.h"
+#include "gate/record.h"
 
 #define REMEMBER_MAX (8u << 20) /* bytes, of all requests */
 
@@ -53,6 +53,8 @@ bool hold_begin(struct exchange *x, struct opened *o, const struct net_question 
 		    "%s %s://%s%.200s needs an approval, and too many wait for one already, or "
 		    "its path is too long",
 		    q->method, o->tls ? "https" : "http", o->name, q->path);
+	r->brief =
+		"it needs an approval, and too many wait for one already, or its path is too long";
 	gate_deny(0, 0, q, rule, "%s", r->message);
 	return false;
 }
@@ -114,6 +116,8 @@ bool exchange_review(struct exchange *x, const struct head *held, struct refusal
 		return false;
 	refusal_set(r, 403, "denied", "the policy has changed: %s %s://%s%.200s was ended", method,
 		    x->o->tls ? "https" : "http", x->o->name, q.path);
+	r->brief = "the policy has changed: a request was ended";
 	gate_deny(0, 0, &q, d.rule, "%s", r->message);
+	record_denial(x->o->pid, &q, d.rule, r->brief);
 	return true;
 }

@@ -99,7 +99,7 @@ int isolate_enter(struct err *e)
 	if (!err)
 		stage = "root", err = isolate_stage_root(&frame);
 	if (!err)
-		stage = "caps", err = isolate_stage_caps();
+		stage = "caps", err = isolate_stage_caps(0);
 	if (!err)
 		stage = "rlimits", err = isolate_stage_rlimits();
 	if (!err)

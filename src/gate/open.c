@@ -1,5 +1,4 @@
 /* See open.h: a pair of ends, and bytes that go from one to the other through a protocol. */
-#include "gate/control.h"
 #include "gate/open.h"
 
 #include <errno.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "gate/record.h"
 
 #define HANDSHAKE_MS 30000
 #define SEND_MS 60000 /* for a client that does not read the last of what it gets */
@@ -310,6 +310,8 @@ bool opened_new(const struct opened_options *x)
 	o->addr = *x->addr;
 	o->port = x->port;
 	o->program = xstrndup(x->program, strlen(x->program));
+	o->number = x->number;
+	o->pid = x->pid;
 	o->tls = x->tls;
 	o->http2 = x->http2;
 	o->approved = x->approved;
@@ -327,6 +329,14 @@ bool opened_new(const struct opened_options *x)
 	}
 	alarm_set(&o->again, 0);
 	return true;
+}
+
+void opened_finish(void)
+{
+	struct opened *o, *next;
+
+	list_for_each_safe(o, next, &all, link)
+		opened_free(o);
 }
 
 /* ---- changes of the policy ---- */
@@ -379,6 +389,8 @@ void opened_review(const struct policy *old)
 			gate_deny(0, 0, &q, rule,
 				  "the policy has changed: the connection to %s was ended",
 				  o->name);
+			record_denial(o->pid, &q, rule,
+				      "the policy has changed: the connection was ended");
 			opened_abort(o);
 		} else if (o->state == OPENED_RUNS && !policies_agree(old, &q)) {
 			o->protocol->review(o);

@@ -67,6 +67,9 @@ struct opened {
 	bool http2; /* the client offers it */
 	bool approved; /* the operator has allowed the connection */
 	char *program;
+	uint32_t number; /* of the connection, for records */
+	int32_t pid; /* that asked for it */
+	uint64_t nrequests;
 	bool told[2]; /* protocol->ended() was called */
 	bool gone; /* the client has closed its end */
 	bool dead; /* to be freed */
@@ -89,6 +92,8 @@ struct opened_options {
 	const struct ip *addr;
 	uint16_t port;
 	const char *program;
+	uint32_t number;
+	int32_t pid;
 	bool tls, http2, approved;
 	int server, client;
 };
@@ -99,6 +104,8 @@ bool opened_new(const struct opened_options *x);
 void opened_review(const struct policy *old);
 /* May its name lead to this address, as the policy is now? */
 bool opened_may_reach(const struct opened *o, const struct ip *a);
+/* The gate ends: so do all of them. */
+void opened_finish(void);
 /* Nothing more is read; what was put for the client is sent, then it ends. */
 void opened_end(struct opened *o);
 /* The client must see that something is missing. */
@@ -118,8 +125,24 @@ int must_check pump_put(struct pump *p, const void *data, size_t n, bool end, st
 			size_t limit, struct err *e);
 int must_check pump_run(struct pump *p, struct buf *out, size_t limit, struct err *e);
 
+/* What a journal has of a request (record.h). */
+struct request_record {
+	uint32_t connection;
+	int32_t pid;
+	uint64_t number; /* on the connection; 0: nothing is recorded */
+	char method[METHOD_MAX + 1];
+	char *url; /* nurl bytes */
+	uint32_t nurl;
+	bool sent; /* it was sent on, and its end is yet to be recorded */
+	bool kept; /* the URL counts as kept */
+	unsigned status;
+	uint64_t in, out; /* bytes of the bodies */
+	const struct rule *rule; /* that allows it; within exchange_request() only */
+};
+
 /* A request and its response; zeroed at the beginning. */
 struct exchange {
+	struct request_record record;
 	struct secret_site site;
 	bool guarded; /* what comes back may have to be changed */
 	struct pump up, down;
@@ -156,6 +179,8 @@ struct refusal {
 	const char *code; /* for programs */
 	char message[512], remedy[256];
 	char rule[512]; /* the text of the rule; "": none */
+	const char *brief; /* for the journal, without what the client said; NULL: the message has
+			      nothing of that */
 };
 
 /* May it be sent? */

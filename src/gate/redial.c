@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gate/open.h"
+#include "gate/record.h"
 
 #define REDIAL_MS 30000 /* all of it */
 
@@ -105,6 +105,18 @@ void opened_redial(struct opened *o)
 		alarm_set(&o->redial_late, 0);
 }
 
+/* The server sees another connection. */
+static void redial_record(const struct opened *o)
+{
+	record_connect(&(struct record_connection){ .number = o->number,
+						    .pid = o->pid,
+						    .program = o->program,
+						    .name = o->is_name ? o->name : "",
+						    .addr = &o->addr,
+						    .port = o->port },
+		       "allow", NULL, "made once more");
+}
+
 void redial_run(struct opened *o)
 {
 	struct end *s = &o->ends[SERVER];
@@ -119,6 +131,7 @@ void redial_run(struct opened *o)
 			redial_end(o, 502, strerror(-r));
 			return;
 		}
+		redial_record(o);
 		if (!o->tls) {
 			redial_end(o, 0, NULL);
 			return;

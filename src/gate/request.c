@@ -7,7 +7,7 @@
 
 #include "base/jsontext.h"
 #include "gate/control.h"
-#include "gate/open.h"
+#include "gate/record.h"
 
 void refusal_set(struct refusal *r, unsigned status, const char *code, const char *fmt, ...)
 {
@@ -76,12 +76,14 @@ static bool host_check(struct opened *o, const struct head *h, struct refusal *r
 	if (h->scheme && strcmp(h->scheme, o->tls ? "https" : "http")) {
 		refusal_set(r, 400, "bad_request", "a URL of %s on a connection of %s", h->scheme,
 			    o->tls ? "https" : "http");
+		r->brief = "a URL of another scheme";
 		return false;
 	}
 	if ((host && !authority_is(host, o->name, o->port, port)) ||
 	    (h->authority && !authority_is(h->authority, o->name, o->port, port))) {
 		refusal_set(r, 421, "misdirected", "a request for %.200s on a connection to %s:%u",
 			    h->authority ? h->authority : host, o->name, o->port);
+		r->brief = "a request for another host";
 		return false;
 	}
 	return true;
@@ -111,6 +113,7 @@ static void denied(struct refusal *r, struct opened *o, const struct head *h,
 	refusal_set(r, 403, "denied",
 		    d->rule ? "a rule denies %s %s://%s%.200s" : "no rule allows %s %s://%s%.200s",
 		    h->method, o->tls ? "https" : "http", o->name, h->target);
+	r->brief = "no rule allows it";
 	if (d->rule) {
 		rule_print(d->rule, &text);
 		snprintf(r->rule, sizeof(r->rule), "%.*s", (int)MIN(text.len, (size_t)500),
@@ -205,6 +208,7 @@ static enum passage policy_ask(struct exchange *x, struct opened *o, const struc
 		refusal_set(r, 400, "bad_request", "the path can be read in several ways");
 		return REQUEST_REFUSED;
 	}
+	x->record.rule = d.rule;
 	if (d.verdict == VERDICT_ALLOW) {
 		used(o, &q, d.rule);
 		return REQUEST_PASSES;
@@ -212,6 +216,7 @@ static enum passage policy_ask(struct exchange *x, struct opened *o, const struc
 	if (d.verdict == VERDICT_ASK && x->hold == HOLD_DENIED) {
 		refusal_set(r, 403, "denied", "the operator denies %s %s://%s%.200s", h->method,
 			    o->tls ? "https" : "http", o->name, q.path);
+		r->brief = "the operator denies it";
 		gate_deny(0, 0, &q, d.rule, "%s", r->message);
 		return REQUEST_REFUSED;
 	}
@@ -225,7 +230,10 @@ static enum passage policy_ask(struct exchange *x, struct opened *o, const struc
 		refusal_server(o, r);
 		return REQUEST_REFUSED;
 	}
-	return hold_begin(x, o, &q, d.rule, r) ? REQUEST_HELD : REQUEST_REFUSED;
+	if (!hold_begin(x, o, &q, d.rule, r))
+		return REQUEST_REFUSED;
+	record_request(x, "ask", d.rule, NULL);
+	return REQUEST_HELD;
 }
 
 enum passage request_check(struct exchange *x, struct opened *o, struct head *h, struct refusal *r)

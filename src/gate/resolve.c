@@ -18,7 +18,7 @@
 
 #include "gate/control.h"
 #include "gate/dns.h"
-#include "gate/gate.h"
+#include "gate/record.h"
 #include "gate/resolve.h"
 
 #define BELOW_MAX 128 /* bytes of a name in front of what the rule says */
@@ -29,6 +29,8 @@ struct question {
 	struct list link; /* in its stream; else in nothing */
 	struct stream *stream; /* NULL: it came as a datagram */
 	uint32_t id; /* of the kernel's request */
+	int32_t pid; /* of the process that asks */
+	bool denied; /* which is recorded */
 	size_t room;
 	struct dns_query q;
 	uint8_t bytes[]; /* the question as it came */
@@ -55,6 +57,23 @@ void questions_forget(struct list *questions)
 		list_remove(&list_first(questions, struct question, link)->link);
 }
 
+static void question_record(struct question *x, const char *decision, const struct rule *rule,
+			    const char *why)
+{
+	x->denied = !strcmp(decision, "deny");
+	record_name(x->pid, x->q.name, x->q.type, decision, rule, why);
+}
+
+static void question_deny(struct question *x, const char *why)
+{
+	struct net_question q = { .name = x->q.name };
+
+	/* It was asked for, and then refused. */
+	if (!x->denied)
+		record_denial(x->pid, &q, NULL, why);
+	gate_deny(0, 0, &q, NULL, "%s", why);
+}
+
 /* An answer without records, and why. */
 static void question_refuse(struct question *x, unsigned code, unsigned ede, const char *fmt, ...)
 	printf_like(4, 5);
@@ -68,7 +87,7 @@ static void question_refuse(struct question *x, unsigned code, unsigned ede, con
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (code == DNS_REFUSED || ede == DNS_EDE_BLOCKED || ede == DNS_EDE_PROHIBITED)
-		gate_deny(0, 0, &(struct net_question){ .name = x->q.name }, NULL, "%s", text);
+		question_deny(x, text);
 	question_end(x, &a);
 }
 
@@ -125,6 +144,7 @@ static bool question_host(struct question *x)
 			struct dns_answer answer = { .addrs = a, .ttl = 60 };
 
 			answer.n = x->q.type == (ip_is_v4(a) ? DNS_A : DNS_AAAA);
+			question_record(x, record_verdict(VERDICT_ALLOW, d.rule), d.rule, NULL);
 			question_end(x, &answer);
 			return true;
 		}
@@ -141,6 +161,7 @@ static void question_reverse(struct question *x)
 	const char *name = NULL;
 	struct ip ip;
 
+	question_record(x, "allow", NULL, "nobody outside is asked");
 	if (dns_reverse_read(x->q.name, &ip))
 		name = names_find(&ip);
 	if (name) {
@@ -204,6 +225,7 @@ static void question_denied(struct question *x, const struct rule *r)
 	unsigned code = name_is_searched(x->q.name) ? DNS_NXDOMAIN : DNS_REFUSED;
 	struct buf rule = { 0 };
 
+	question_record(x, "deny", r, "no rule allows it");
 	if (!r) {
 		question_refuse(x, code, DNS_EDE_PROHIBITED,
 				"no rule allows the name %s; such a rule is 'allow net %s'",
@@ -247,6 +269,7 @@ static void question_begin(struct question *x)
 	}
 	if (!addrs && x->q.type != DNS_HTTPS && x->q.type != DNS_SVCB) {
 		if (policy_dns(&settings.policy, x->q.name, x->q.type).verdict != VERDICT_ALLOW) {
+			question_record(x, "deny", NULL, "no rule allows records of this type");
 			question_refuse(x, DNS_OK, DNS_EDE_FILTERED,
 					"no rule allows records of type %u of %s; a rule for some "
 					"says dns=, such as 'allow net %s dns=TXT'",
@@ -255,10 +278,14 @@ static void question_begin(struct question *x)
 		}
 	}
 	if (d.verdict == VERDICT_ASK) {
+		question_record(x, "ask", d.rule, NULL);
 		question_asked(x);
 		return;
 	}
 	excess = name_excess(x->q.name, d.rule);
+	/* Recorded before anybody outside is asked. */
+	question_record(x, excess ? "deny" : record_verdict(d.verdict, d.rule),
+			excess ? NULL : d.rule, excess);
 	if (excess) {
 		question_refuse(x, DNS_REFUSED, DNS_EDE_BLOCKED,
 				"%s: %s; a rule with the name itself has no such bound", excess,
@@ -272,7 +299,8 @@ static void question_begin(struct question *x)
 				"too many questions at once");
 }
 
-bool resolve_ask(const uint8_t *p, size_t n, struct stream *s, struct list *questions, uint32_t id)
+bool resolve_ask(const uint8_t *p, size_t n, struct stream *s, struct list *questions, uint32_t id,
+		 int32_t pid)
 {
 	struct question *x;
 	struct dns_query q;
@@ -282,7 +310,7 @@ bool resolve_ask(const uint8_t *p, size_t n, struct stream *s, struct list *ques
 	if (code < 0)
 		return false;
 	x = xalloc(sizeof(*x) + n);
-	*x = (struct question){ .stream = s, .id = id, .q = q };
+	*x = (struct question){ .stream = s, .id = id, .pid = pid, .q = q };
 	x->room = s ? DNS_ANSWER_MAX : MIN(q.room, DNS_ANSWER_MAX);
 	memcpy(x->bytes, p, n);
 	list_init(&x->link);
@@ -297,6 +325,6 @@ bool resolve_ask(const uint8_t *p, size_t n, struct stream *s, struct list *ques
 
 void resolve_question(const struct gate_msg *m)
 {
-	if (!resolve_ask((const uint8_t *)m->bytes, m->nbytes, NULL, NULL, m->id))
+	if (!resolve_ask((const uint8_t *)m->bytes, m->nbytes, NULL, NULL, m->id, record_pid(m)))
 		channel_fail(m->id, EINVAL, "not a question");
 }

@@ -9,8 +9,9 @@ struct stream;
 
 /* A question of n bytes that came in s (with questions, its list of those that are not answered
  * yet), or as the datagram id (both NULL). The answer may come before the return. False: it is not
- * a question. */
-bool resolve_ask(const uint8_t *p, size_t n, struct stream *s, struct list *questions, uint32_t id);
+ * a question. pid: of the process that asks. */
+bool resolve_ask(const uint8_t *p, size_t n, struct stream *s, struct list *questions, uint32_t id,
+		 int32_t pid);
 /* The stream is going: its questions are answered to nobody. */
 void questions_forget(struct list *questions);
 

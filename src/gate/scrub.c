@@ -425,14 +425,65 @@ struct patterns *patterns_of_body(const struct secret_site *site, const char *co
 	return ps;
 }
 
+static const struct patterns *values_of(struct secrets *set)
+{
+	if (!set->values)
+		set->values = patterns_of_values(set);
+	return set->values;
+}
+
 bool scrub_text(const struct secret_site *site, const char *text, size_t n, struct buf *to)
 {
 	bool changed = false;
 
 	if (!secret_site_guards(site))
 		return false;
-	if (!site->set->values)
-		site->set->values = patterns_of_values(site->set);
-	patterns_run(site->set->values, (const uint8_t *)text, n, true, false, to, &changed);
+	patterns_run(values_of(site->set), (const uint8_t *)text, n, true, false, to, &changed);
 	return changed;
+}
+
+/* The first placeholder in a text. */
+static const struct secret *placeholder_in(const struct secrets *set, const char *text, size_t n,
+					   const char **ret_at)
+{
+	const struct secret *found = NULL;
+
+	for (unsigned i = 0; i < set->n; i++) {
+		const struct secret *s = &set->list[i];
+		const char *at = memmem(text, n, s->placeholder, strlen(s->placeholder));
+
+		/* At the same place, the longer one. */
+		if (at &&
+		    (!found || at < *ret_at ||
+		     (at == *ret_at && strlen(s->placeholder) > strlen(found->placeholder)))) {
+			found = s;
+			*ret_at = at;
+		}
+	}
+	return found;
+}
+
+void secret_conceal(struct secrets *set, const char *text, size_t n, struct buf *to)
+{
+	struct buf clean = { 0 };
+	const struct secret *s;
+	const char *at = NULL, *p, *end;
+
+	if (!set) {
+		buf_add(to, text, n);
+		return;
+	}
+	patterns_run(values_of(set), (const uint8_t *)text, n, true, false, &clean, NULL);
+	p = (const char *)clean.p;
+	end = p + clean.len;
+	while (p < end && (s = placeholder_in(set, p, (size_t)(end - p), &at))) {
+		buf_add(to, p, (size_t)(at - p));
+		buf_add_text(to, "{");
+		buf_add_text(to, s->name);
+		buf_add_text(to, "}");
+		p = at + strlen(s->placeholder);
+	}
+	if (p < end)
+		buf_add(to, p, (size_t)(end - p));
+	buf_free(&clean);
 }

@@ -33,12 +33,9 @@ static int coding_find(const char *encoding, enum coding *ret, struct err *e)
 	static const struct {
 		const char *name;
 		enum coding coding;
-	} names[] = { { "identity", CODING_NONE },
-		      { "gzip", CODING_GZIP },
-		      { "x-gzip", CODING_GZIP },
-		      { "deflate", CODING_DEFLATE },
-		      { "br", CODING_BROTLI },
-		      { "zstd", CODING_ZSTD } };
+	} names[] = { { "identity", CODING_NONE }, { "gzip", CODING_GZIP },
+		      { "x-gzip", CODING_GZIP },   { "deflate", CODING_DEFLATE },
+		      { "br", CODING_BROTLI },	   { "zstd", CODING_ZSTD } };
 
 	*ret = CODING_NONE;
 	if (!encoding || !*encoding)

@@ -133,6 +133,10 @@ int must_check secret_header(const struct secret_site *site, const char *name, s
 /* True: to has the text without values. */
 bool scrub_text(const struct secret_site *site, const char *text, size_t n, struct buf *to);
 
+/* Adds a text for people: names of secrets, in braces, instead of their values and placeholders.
+ * set may be NULL. */
+void secret_conceal(struct secrets *set, const char *text, size_t n, struct buf *to);
+
 #define SCRUB_MASK 1u /* as many bytes as before: '*' instead of the placeholder */
 #define SCRUB_OUT 65536 /* what a step gives at most, but for what it held back before */
 

@@ -9,6 +9,7 @@
  * does while any flow is being made (WAITING_MAX in kernel/net/udp_out.c). */
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "gate/control.h"
 #include "gate/dns.h"
 #include "gate/gate.h"
+#include "gate/record.h"
 
 #define FLOWS_MAX 4096
 #define SLOTS 1024
@@ -37,6 +39,8 @@ struct flow {
 	struct lookup *lookup;
 	struct ask ask;
 	bool approved; /* the operator has allowed it */
+	bool made; /* and recorded */
+	int32_t pid; /* of the process that asked */
 	struct watch udp, pair;
 	uint8_t *late; /* a datagram that the network did not take yet */
 	size_t nlate;
@@ -76,10 +80,26 @@ static void flow_free(struct flow *f)
 	free(f);
 }
 
+static void flow_record(const struct flow *f, const char *decision, const struct rule *rule,
+			const char *why)
+{
+	record_connect(&(struct record_connection){ .number = f->id,
+						    .pid = f->pid,
+						    .program = f->program,
+						    .udp = true,
+						    .name = f->name,
+						    .addr = f->name[0] && !f->made ? NULL
+										   : &f->addr,
+						    .port = f->port },
+		       decision, rule, why);
+}
+
 bool udp_cancel(uint32_t id)
 {
 	struct flow *f = flow_find(id);
 
+	if (f && !f->made)
+		flow_record(f, "failed", NULL, "nobody waits for it any more");
 	if (f)
 		flow_free(f);
 	return f != NULL;
@@ -203,18 +223,39 @@ static bool address_stands(const struct flow *f, const struct ip *a)
 	return policy_address(&settings.policy, a, f->port, NET_UDP).verdict == VERDICT_ALLOW;
 }
 
-#define flow_fail(f, err, ...)                           \
-	do {                                             \
-		channel_fail((f)->id, err, __VA_ARGS__); \
-		flow_free(f);                            \
-	} while (0)
+static void flow_fail(struct flow *f, int err, const char *fmt, ...) printf_like(3, 4);
+static void flow_fail(struct flow *f, int err, const char *fmt, ...)
+{
+	char text[512];
+	va_list ap;
 
-#define flow_deny(f, id, rule, ...)                                       \
-	do {                                                              \
-		struct net_question q_ = flow_question(f);                \
-		gate_deny(id, (id) ? EACCES : 0, &q_, rule, __VA_ARGS__); \
-		flow_free(f);                                             \
-	} while (0)
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	flow_record(f, "failed", NULL, text);
+	channel_fail(f->id, err, "%s", text);
+	flow_free(f);
+}
+
+/* id: of the kernel's request, if it waits for an answer; else 0. */
+static void flow_deny(struct flow *f, uint32_t id, const struct rule *rule, const char *fmt, ...)
+	printf_like(4, 5);
+static void flow_deny(struct flow *f, uint32_t id, const struct rule *rule, const char *fmt, ...)
+{
+	struct net_question q = flow_question(f);
+	char text[512];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (f->made)
+		record_denial(f->pid, &q, rule, text);
+	else
+		flow_record(f, "deny", rule, text);
+	gate_deny(id, id ? EACCES : 0, &q, rule, "%s", text);
+	flow_free(f);
+}
 
 /* #syscalls: socket socketpair close */
 static void flow_open(struct flow *f)
@@ -239,6 +280,8 @@ static void flow_open(struct flow *f)
 	f->pair = (struct watch){ .fd = pair[0], .ready = pair_ready };
 	watch_set(&f->udp, EPOLLIN);
 	watch_set(&f->pair, EPOLLIN);
+	f->made = true;
+	flow_record(f, record_verdict(VERDICT_ALLOW, rule), rule, NULL);
 	(void)channel_send(&m, pair[1]);
 	close(pair[1]);
 	if (ip_special(&f->addr, NULL))
@@ -309,7 +352,9 @@ static void flow_ask(struct flow *f, const struct rule *rule)
 	struct net_question q = flow_question(f);
 
 	f->ask.answered = flow_answered;
-	if (!control_ask(&f->ask, &q, rule))
+	if (control_ask(&f->ask, &q, rule))
+		flow_record(f, "ask", rule, NULL);
+	else
 		flow_deny(f, f->id, rule,
 			  "datagrams to %s:%u need an approval, and too many wait for one already",
 			  f->name[0] ? f->name : ip_text(&f->asked).str, f->port);
@@ -328,6 +373,7 @@ void udp_begin(const struct gate_msg *m)
 	if (!count++)
 		sweep.run = sweep_run, alarm_set(&sweep, SWEEP_MS);
 	f->id = m->id;
+	f->pid = record_pid(m);
 	f->udp.fd = f->pair.fd = -1;
 	f->port = m->port;
 	memcpy(f->asked.b, m->addr, sizeof(f->asked.b));

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -86,20 +87,40 @@ static int mount_mapped(int dir, const struct stat *owner, bool readonly, uid_t 
 	return err ? err : tree;
 }
 
-int host_mount_open(const char *src, bool readonly, uid_t uid, gid_t gid, struct host_mount *ret)
+/* -errno. Who can write to the directory can change what is there at any moment. */
+static int source_open(const char *src, const char *subpath)
 {
-	struct stat st;
-	int fd = open(src, O_PATH | O_CLOEXEC), tree, err = 0;
-	bool is_file;
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					   RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV };
+	int fd = open(src, O_PATH | O_CLOEXEC | (subpath ? O_DIRECTORY : 0)), below;
 
 	if (fd < 0)
 		return -errno;
+	if (!subpath)
+		return fd;
+	below = (int)syscall(SYS_openat2, fd, subpath, &how, sizeof(how));
+	if (below < 0)
+		below = -errno;
+	close(fd);
+	return below;
+}
+
+int host_mount_open(const char *src, const char *subpath, bool readonly, uid_t uid, gid_t gid,
+		    struct host_mount *ret)
+{
+	struct stat st;
+	int fd = source_open(src, subpath), tree, err = 0;
+	bool is_file;
+
+	if (fd < 0)
+		return fd;
 	if (fstat(fd, &st) < 0)
 		err = -errno;
 	is_file = !err && S_ISREG(st.st_mode);
 	if (!err && !is_file && !S_ISDIR(st.st_mode))
 		err = -ENOTSUP;
-	if (!err && faccessat(AT_FDCWD, src, is_file ? R_OK : R_OK | X_OK, AT_EACCESS) < 0)
+	if (!err && faccessat(fd, "", is_file ? R_OK : R_OK | X_OK, AT_EACCESS | AT_EMPTY_PATH) < 0)
 		err = -errno;
 	if (err) {
 		close(fd);

@@ -13,11 +13,13 @@ struct host_mount {
 	bool foreign; /* the file system cannot map owners: writing will mostly fail */
 };
 
-/* Opens the directory or regular file src for a cell that runs as uid and gid. When those are not
+/* Opens the directory or regular file src for a cell that runs as uid and gid. subpath (may be
+ * NULL): what is below the directory src there, found without links and mounts, so that it is below
+ * it for sure: -ELOOP, -EXDEV. When those are not
  * the caller's (viv is root), it is mounted anew with its owner mapped to them. 0 or -errno
  * (-ENOTSUP: it is neither, -EACCES, -ENOENT ...). */
-int must_check host_mount_open(const char *src, bool readonly, uid_t uid, gid_t gid,
-			       struct host_mount *ret);
+int must_check host_mount_open(const char *src, const char *subpath, bool readonly, uid_t uid,
+			       gid_t gid, struct host_mount *ret);
 
 /* The directory as a mount of its own that hangs nowhere; -EPERM when the caller is not root. */
 int must_check host_tree_detach(int dir, bool readonly);

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/mount.h>
 #include <linux/sched.h>
 #include <poll.h>
@@ -566,12 +567,44 @@ static int isolate_stage_rlimits(const struct bootspec *spec)
 	return err;
 }
 
+/* While processes that were frozen are made again, with the numbers that they had. */
+#define CHECKPOINT_RESTORE (1ULL << 40)
+static int numbers_fd = -1;
+
+static void isolate_stage_numbers(const struct bootspec *spec)
+{
+	if (spec->thaw_fd >= 0)
+		numbers_fd = open("/proc/sys/kernel/ns_last_pid", O_WRONLY | O_CLOEXEC);
+}
+
+int isolate_next_pid(pid_t pid)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%d", pid - 1);
+
+	if (numbers_fd < 0)
+		return -EROFS;
+	return pwrite(numbers_fd, text, (size_t)n, 0) == n ? 0 : -errno;
+}
+
+int isolate_numbers_end(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	if (numbers_fd >= 0)
+		close(numbers_fd);
+	numbers_fd = -1;
+	return syscall(SYS_capset, &head, none) < 0 ? -errno : 0;
+}
+
 int isolate_enter(const struct bootspec *spec, struct isolate_result *ret)
 {
 	struct frame frame;
 	const char *stage = "frame";
 	int err = isolate_stage_frame(&frame);
 
+	isolate_stage_numbers(spec);
 	if (!err)
 		stage = "proc", err = isolate_stage_proc(&frame, ret);
 	if (!err)
@@ -583,7 +616,7 @@ int isolate_enter(const struct bootspec *spec, struct isolate_result *ret)
 	if (!err)
 		stage = "root", err = isolate_stage_root(&frame);
 	if (!err)
-		stage = "caps", err = isolate_stage_caps();
+		stage = "caps", err = isolate_stage_caps(numbers_fd < 0 ? 0 : CHECKPOINT_RESTORE);
 	/* The first runner is read by its parent before it executes the stub. */
 	if (!err)
 		prctl(PR_SET_DUMPABLE, 1);

@@ -14,6 +14,7 @@
  *   exec        viv-kernel by descriptor, with exactly the descriptors of wire/bootspec.h and
  *               an empty environment
  * In viv-kernel, isolate_enter(), before anything of a guest is looked at:
+ *   numbers     of a cell that is thawed: what numbers of processes are chosen by
  *   frame       a small private tmpfs that the following mounts are attached to, and that
  *               nothing leads out of
  *   proc        a private /proc of the new PID namespace, processes only
@@ -23,7 +24,8 @@
  *   view        FD_IMAGE becomes a read-only mount of the image's directory, or a read-only view of
  *               what the host image may show
  *   root        the process's root is an empty read-only directory; no path leads to the host
- *   caps        no capabilities, none to be gained, no_new_privs
+ *   caps        no capabilities, none to be gained, no_new_privs; while a cell is thawed, only
+ *               CAP_CHECKPOINT_RESTORE of its own user namespace, until all processes are made
  *   rlimits     descriptors, processes, pending signals, no core files
  * and isolate_seal(), when the first runner exists:
  *   filter      a seccomp allowlist made from the "#syscalls:" comments of the sources
@@ -81,6 +83,12 @@ struct isolate_result {
 /* All stages up to the resource limits. FD_IMAGE is replaced by the narrowed view of the
  * host, when it was open. 0 or -errno, with a message in the log. */
 int must_check isolate_enter(const struct bootspec *spec, struct isolate_result *ret);
+
+/* Between the two, of a cell that is thawed: the next process or thread that is made in the cell
+ * has this number, if it is free. It is the one thing that the kernel may still do until
+ * isolate_numbers_end(). 0 or -errno. */
+int must_check isolate_next_pid(pid_t pid);
+int must_check isolate_numbers_end(void);
 
 /* The last stage. 0 or -errno. */
 int must_check isolate_seal(void);

@@ -87,16 +87,19 @@ int isolate_stage_root(struct frame *f)
 	return f->attached && close(f->fd) < 0 ? -errno : 0;
 }
 
-int isolate_stage_caps(void)
+int isolate_stage_caps(uint64_t keep)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
+	struct __user_cap_data_struct kept[2] = { 0 };
+
+	for (int i = 0; i < 2; i++)
+		kept[i].permitted = kept[i].effective = (uint32_t)(keep >> 32 * i);
 
 	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap) == 0; cap++)
 		;
 	if (prctl(PR_SET_SECUREBITS, SECURE_ALL_BITS | SECURE_ALL_LOCKS) < 0 ||
 	    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0 ||
-	    syscall(SYS_capset, &head, none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+	    syscall(SYS_capset, &head, kept) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return -errno;
 	return 0;
 }

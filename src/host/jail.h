@@ -27,8 +27,8 @@ int must_check isolate_stage_frame(struct frame *f);
 int must_check frame_mount(struct frame *f, int dir, const char *name, int mount);
 /* The process's own root: an empty directory of the frame, which nobody can change any more. */
 int must_check isolate_stage_root(struct frame *f);
-/* None, and none to be gained. */
-int must_check isolate_stage_caps(void);
+/* All capabilities but those of the mask keep go, and none can be gained. */
+int must_check isolate_stage_caps(uint64_t keep);
 /* Sets a limit; a hard limit that is lower already stays. */
 int must_check rlimit_set(int which, rlim_t soft, rlim_t hard);
 

@@ -12,11 +12,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define LOAD(p) __atomic_load_n(p, __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n(p, v, __ATOMIC_SEQ_CST)
+#define ZEROS 4096u
+_Static_assert(JOURNAL_RING_SIZE % ZEROS == 0, "written in parts of that size");
+#define FAR (1000 * 1000000LL)
 #define WAIT_NS (100 * 1000000L) /* then it looks again, whoever has forgotten to wake it */
 
 /* What frames and padding begin with. */
@@ -25,21 +29,47 @@ struct start {
 	uint16_t kind, pad;
 };
 
+#define BIT(kind) JOURNAL_KIND_BIT(J_##kind)
+
+const struct ring_source ring_sources[JOURNAL_KEEPER] = {
+	[JOURNAL_KERNEL] = { "ring.kernel", BIT(FORK) | BIT(EXEC) | BIT(EXIT) | BIT(READ) |
+						    BIT(OPEN) | BIT(WRITE) | BIT(CONTENT) |
+						    BIT(CREATE) | BIT(REMOVE) | BIT(RENAME) |
+						    BIT(LINK) | BIT(CHANGE) | BIT(MOUNT) |
+						    BIT(CLOSE) | BIT(DENIAL) },
+	[JOURNAL_GATE] = { "ring.gate",
+			   BIT(NAME) | BIT(CONNECT) | BIT(REQUEST) | BIT(RESPONSE) | BIT(DENIAL) },
+};
+
 int journal_ring_make(int fd, uint64_t id)
 {
 	const struct journal_ring head = { .magic = JOURNAL_RING_MAGIC, .id = id };
-	int err;
+	uint8_t zeros[ZEROS] = { 0 };
+	struct iovec parts[JOURNAL_RING_SIZE / ZEROS];
+	ssize_t n;
 
-	/* A page that finds no room on the disk when it is written would end its writer. */
-	do
-		err = posix_fallocate(fd, 0, JOURNAL_RING_SIZE);
-	while (err == EINTR);
-	if (err)
-		return -err;
+	/* A page that finds no room on the disk when it is written would end its writer. Zeros take
+	 * that room when they are written; posix_fallocate() would have it looked for at once,
+	 * which most rings are gone too soon for. */
+	for (unsigned i = 0; i < ARRAY_LEN(parts); i++)
+		parts[i] = (struct iovec){ zeros, sizeof(zeros) };
+	n = pwritev(fd, parts, ARRAY_LEN(parts), 0);
+	if (n != JOURNAL_RING_SIZE)
+		return n < 0 ? -errno : -ENOSPC;
 	return pwrite(fd, &head, sizeof(head), 0) == sizeof(head) ? 0 : -EIO;
 }
 
-/* #syscalls: mmap fstat */
+bool journal_ring_is_made(int fd)
+{
+	struct journal_ring head;
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size >= JOURNAL_RING_SIZE &&
+	       pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.magic;
+}
+
+/* At the start.
+ * #syscalls: mmap fstat */
 static int ring_map(int fd, struct journal_ring **ret)
 {
 	struct stat st;
@@ -138,7 +168,7 @@ int ring_reader_init(struct ring_reader *r, int fd, uint64_t kinds)
 		return -EINVAL;
 	}
 	r->data = (const uint8_t *)r->ring + JOURNAL_RING_HEAD;
-	r->position = LOAD(&r->ring->tail) & ~7ull;
+	r->position = r->spoiled = LOAD(&r->ring->tail) & ~7ull;
 	r->kinds = kinds;
 	return 0;
 }
@@ -148,6 +178,16 @@ void ring_reader_fini(struct ring_reader *r)
 	if (r->ring)
 		munmap(r->ring, JOURNAL_RING_SIZE);
 	r->ring = NULL;
+}
+
+bool ring_is_later(int64_t mono, int64_t until)
+{
+	return mono > until && (until > INT64_MAX - FAR || mono <= until + FAR);
+}
+
+static bool frame_is_later(const void *frame, int64_t until)
+{
+	return ring_is_later(((const struct journal_frame *)frame)->mono, until);
 }
 
 /* What is wrong with a frame that was copied; NULL: nothing. */
@@ -165,10 +205,48 @@ static const char *frame_check(const struct ring_reader *r, const void *frame, u
 	return NULL;
 }
 
-size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, uint32_t *ret_count,
-			const char **ret_damage)
+/* How much there is to be taken, if the writer is where it claims to be. */
+static uint64_t left_of(const struct ring_reader *r, uint64_t head)
 {
-	uint64_t head = LOAD(&r->ring->head), left = head - r->position;
+	return head == r->spoiled ? 0 : head - r->position;
+}
+
+/* What is at a place of the data: read once. */
+static struct start start_at(const struct ring_reader *r, uint64_t at)
+{
+	uint64_t word =
+		__atomic_load_n((const uint64_t *)(const void *)(r->data + at), __ATOMIC_RELAXED);
+	struct start s;
+
+	memcpy(&s, &word, sizeof(s));
+	return s;
+}
+
+int64_t ring_reader_next(const struct ring_reader *r)
+{
+	uint64_t left = r->ring ? left_of(r, LOAD(&r->ring->head)) : 0;
+	uint64_t at = r->position % JOURNAL_RING_DATA;
+
+	if (!left)
+		return INT64_MAX;
+	if (start_at(r, at).kind == J_PAD) {
+		/* Nothing but padding is taken to see that. */
+		if (left <= JOURNAL_RING_DATA - at)
+			return INT64_MIN;
+		at = 0;
+	}
+	if (at > JOURNAL_RING_DATA - sizeof(struct journal_frame))
+		return INT64_MIN;
+	return __atomic_load_n((const int64_t *)(const void *)(r->data + at +
+							       offsetof(struct journal_frame,
+									mono)),
+			       __ATOMIC_RELAXED);
+}
+
+size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, int64_t until,
+			uint32_t *ret_count, const char **ret_damage)
+{
+	uint64_t head = LOAD(&r->ring->head), left = left_of(r, head);
 	const char *wrong = NULL;
 	size_t done = 0;
 
@@ -178,11 +256,8 @@ size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, uint32_t *
 	/* At most as many rounds as frames of the least size fit into the ring. */
 	while (!wrong && left) {
 		uint64_t at = r->position % JOURNAL_RING_DATA, end = JOURNAL_RING_DATA - at;
-		uint64_t word = __atomic_load_n((const uint64_t *)(const void *)(r->data + at),
-						__ATOMIC_RELAXED);
-		struct start s;
+		struct start s = start_at(r, at);
 
-		memcpy(&s, &word, sizeof(s));
 		if (s.size % 8 || s.size > end || s.size > left ||
 		    s.size < (s.kind == J_PAD ? sizeof(s) : sizeof(struct journal_frame)) ||
 		    (s.kind == J_PAD ? s.size != end : s.size > JOURNAL_FRAME_MAX)) {
@@ -194,7 +269,7 @@ size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, uint32_t *
 				break;
 			memcpy((uint8_t *)to + done, r->data + at, s.size);
 			wrong = frame_check(r, (uint8_t *)to + done, s.size);
-			if (wrong)
+			if (wrong || frame_is_later((uint8_t *)to + done, until))
 				break;
 			done += s.size;
 			++*ret_count;
@@ -202,8 +277,10 @@ size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, uint32_t *
 		r->position += s.size;
 		left -= s.size;
 	}
-	if (wrong)
+	if (wrong) {
 		r->position = head & ~7ull;
+		r->spoiled = head;
+	}
 	*ret_damage = wrong;
 	return done;
 }
@@ -218,7 +295,7 @@ void ring_reader_done(struct ring_reader *r)
 
 bool ring_reader_has(const struct ring_reader *r)
 {
-	return r->ring && LOAD(&r->ring->head) != r->position;
+	return r->ring && left_of(r, LOAD(&r->ring->head));
 }
 
 bool ring_reader_wait(struct ring_reader *r, uint32_t how)

@@ -7,6 +7,7 @@
 #define VIV_HOST_JOURNALRING_H
 
 #include "wire/journal.h"
+#include "wire/journalraw.h"
 
 /* What the reader says in struct journal_ring.sleeping. */
 enum {
@@ -27,14 +28,25 @@ struct ring_reader {
 	struct journal_ring *ring; /* NULL: there is none */
 	const uint8_t *data;
 	uint64_t position; /* of what is taken next; tail is what the writer may overwrite up to */
+	uint64_t spoiled; /* the writer's head when it was damaged last: there is nothing before it
+			   */
 	uint64_t kinds; /* bits of enum journal_kind that this writer may write */
 };
 
 #define JOURNAL_KIND_BIT(kind) (1ull << (kind))
 _Static_assert(J_KINDS <= 64, "a set of kinds is one number");
 
-/* Makes a file the ring of nobody yet, with room on its disk. 0 or -errno. */
+/* By enum journal_source: the file of a ring in the journal's directory, and what its writer may
+ * write. */
+extern const struct ring_source {
+	const char *file;
+	uint64_t kinds;
+} ring_sources[JOURNAL_KEEPER];
+
+/* Makes an empty file the ring of nobody yet, with room on its disk. 0 or -errno. */
 int must_check journal_ring_make(int fd, uint64_t id);
+/* Was that done, to its end? */
+bool journal_ring_is_made(int fd);
 
 /* Maps it. Takes neither descriptor. 0 or -errno. */
 int must_check ring_writer_init(struct ring_writer *w, int fd, int bell);
@@ -45,10 +57,16 @@ void ring_writer_put(struct ring_writer *w, const void *frame, size_t n);
 int must_check ring_reader_init(struct ring_reader *r, int fd, uint64_t kinds);
 void ring_reader_fini(struct ring_reader *r);
 /* Copies frames that are there and fit into room bytes to "to", which is aligned to 8, and checks
- * them there. Returns their bytes; *ret_count: how many; *ret_damage: what is wrong with the ring,
- * after which it goes on where the writer claims to be, or NULL. */
-size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, uint32_t *ret_count,
-			const char **ret_damage);
+ * them there. Stops before one that is later than until; INT64_MAX: takes all. Returns their bytes;
+ * *ret_count: how many; *ret_damage: what is wrong with the ring, after which it goes on where the
+ * writer claims to be, or NULL. */
+size_t ring_reader_take(struct ring_reader *r, void *to, size_t room, int64_t until,
+			uint32_t *ret_count, const char **ret_damage);
+/* When what is taken next was written, by its writer's claim; INT64_MAX: there is nothing,
+ * INT64_MIN: it is damaged. */
+int64_t ring_reader_next(const struct ring_reader *r);
+/* Is that later than until? A claim that is far from it counts as a lie: no. */
+bool ring_is_later(int64_t mono, int64_t until);
 /* What was taken is in a file: the writer may use the room again. */
 void ring_reader_done(struct ring_reader *r);
 /* Says how it waits; false: there is something to take, and it is awake. RING_GATHERS is always

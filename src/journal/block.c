@@ -16,10 +16,12 @@ enum { TIME, OFFSET, PROCESS, KIND, SIZE, COLUMNS };
 
 bool head_is_plausible(const struct journal_head *h)
 {
-	return h->magic == JOURNAL_BLOCK_MAGIC && h->version == JOURNAL_BLOCK_VERSION && !h->zero &&
-	       !h->zero2 && h->number && h->seq && h->seq <= UINT64_MAX - h->count &&
-	       h->packed <= JOURNAL_BLOCK_MAX && h->unpacked <= JOURNAL_BLOCK_MAX &&
-	       h->count <= h->unpacked && memchr(h->cell, '\0', sizeof(h->cell)) && *h->cell;
+	return h->magic == JOURNAL_BLOCK_MAGIC && !h->zero &&
+	       h->version == (h->table ? JOURNAL_BLOCK_TABLE : JOURNAL_BLOCK_VERSION) &&
+	       h->table <= JOURNAL_TABLE_MAX && h->table <= h->unpacked && h->number && h->seq &&
+	       h->seq <= UINT64_MAX - h->count && h->packed <= JOURNAL_BLOCK_MAX &&
+	       h->unpacked <= JOURNAL_BLOCK_MAX && h->count <= h->unpacked &&
+	       memchr(h->cell, '\0', sizeof(h->cell)) && *h->cell;
 }
 
 void head_hash(const struct journal_head *h, uint8_t out[JOURNAL_HASH])
@@ -86,12 +88,13 @@ void packer_add(struct packer *p, const void *frame, size_t n)
 	p->count++;
 }
 
-int packer_finish(struct packer *p, struct journal_head *h, struct buf *data, struct err *e)
+int packer_finish(struct packer *p, const struct buf *table, struct journal_head *h,
+		  struct buf *data, struct err *e)
 {
 	const struct buf *columns[COLUMNS] = { &p->time, &p->offset, &p->process, &p->kind,
 					       &p->size };
 	struct buf all = { 0 };
-	size_t room, n;
+	size_t room, n, ntable = table->len;
 	int rc = -1;
 
 	for (unsigned i = 0; i < COLUMNS; i++) {
@@ -105,6 +108,10 @@ int packer_finish(struct packer *p, struct journal_head *h, struct buf *data, st
 	for (unsigned i = 0; i < J_KINDS; i++)
 		if (p->bodies[i].len)
 			buf_add(&all, p->bodies[i].p, p->bodies[i].len);
+	if (all.len + ntable > JOURNAL_BLOCK_MAX / 2)
+		ntable = 0;
+	if (ntable)
+		buf_add(&all, table->p, ntable);
 	room = ZSTD_compressBound(all.len);
 	data->len = 0;
 	n = ZSTD_compress(buf_more(data, room), room, all.p, all.len, ZSTD_LEVEL);
@@ -116,7 +123,8 @@ int packer_finish(struct packer *p, struct journal_head *h, struct buf *data, st
 	}
 	data->len = n;
 	*h = (struct journal_head){ .magic = JOURNAL_BLOCK_MAGIC,
-				    .version = JOURNAL_BLOCK_VERSION,
+				    .version = ntable ? JOURNAL_BLOCK_TABLE : JOURNAL_BLOCK_VERSION,
+				    .table = (uint32_t)ntable,
 				    .seq = p->seq,
 				    .count = p->count,
 				    .packed = (uint32_t)n,
@@ -185,14 +193,16 @@ int unpacker_start(struct unpacker *u, const struct journal_head *h, const void 
 
 	u->left = 0;
 	u->data.len = 0;
+	u->table = (struct column){ 0 };
 	if (h->packed > JOURNAL_BLOCK_MAX || h->unpacked > JOURNAL_BLOCK_MAX ||
-	    h->unpacked < sizeof(sizes) || h->count > h->unpacked)
+	    h->unpacked < sizeof(sizes) || h->count > h->unpacked ||
+	    h->table > h->unpacked - sizeof(sizes))
 		return -1;
 	buf_more(&u->data, h->unpacked);
 	if (ZSTD_decompress(u->data.p, h->unpacked, data, h->packed) != h->unpacked)
 		return -1;
 	p = u->data.p + sizeof(sizes);
-	end = u->data.p + h->unpacked;
+	end = u->data.p + h->unpacked - h->table;
 	memcpy(sizes, u->data.p, sizeof(sizes));
 	for (unsigned i = 0; i < COLUMNS; i++) {
 		if (sizes[i] > (size_t)(end - p))
@@ -208,6 +218,7 @@ int unpacker_start(struct unpacker *u, const struct journal_head *h, const void 
 		u->left = 0;
 		return -1;
 	}
+	u->table = (struct column){ end, end + h->table };
 	return 0;
 }
 

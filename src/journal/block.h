@@ -9,7 +9,8 @@
  *   kind
  *   size      of the body: the frame without its head and padding
  *
- * Bodies are sorted by kind, as those of one kind are alike; within a kind they are in order. */
+ * Bodies are sorted by kind, as those of one kind are alike; within a kind they are in order.
+ * Behind them stands the table of processes (table.h), in blocks that have one. */
 #ifndef VIV_JOURNAL_BLOCK_H
 #define VIV_JOURNAL_BLOCK_H
 
@@ -37,9 +38,10 @@ struct packer {
 void packer_init(struct packer *p, uint64_t seq);
 /* A frame that journal_decode takes. */
 void packer_add(struct packer *p, const void *frame, size_t n);
-/* Fills the head but for number, cell and prev, and data with what follows it. */
-int must_check packer_finish(struct packer *p, struct journal_head *h, struct buf *data,
-			     struct err *e);
+/* Fills the head but for number, cell and prev, and data with what follows it. The table, if it is
+ * not empty, is left out where it would make the block too large. */
+int must_check packer_finish(struct packer *p, const struct buf *table, struct journal_head *h,
+			     struct buf *data, struct err *e);
 void packer_fini(struct packer *p);
 
 /* ---- unpacking ---- */
@@ -50,6 +52,7 @@ struct unpacker {
 		const uint8_t *p, *end;
 	} columns[5];
 	struct column bodies[J_KINDS];
+	struct column table; /* empty: the block has none */
 	uint64_t seq, number;
 	uint32_t left;
 	int64_t mono, shift;

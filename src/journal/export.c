@@ -7,6 +7,7 @@
 
 #include "journal/line.h"
 #include "journal/show.h"
+#include "journal/table.h"
 
 #define BATCH (1u << 20) /* bytes of a document for a server */
 
@@ -37,9 +38,9 @@ static int ndjson_put(struct exporter *x, const struct journal_entry *j, struct 
 }
 
 const struct export_format export_formats[] = {
-	{ "ndjson", ndjson_put, NULL, NULL },
-	{ "ocsf", ocsf_put, NULL, NULL },
-	{ "otlp", otlp_put, otlp_end, otlp_gone },
+	{ "ndjson", true, ndjson_put, NULL, NULL },
+	{ "ocsf", true, ocsf_put, NULL, NULL },
+	{ "otlp", false, otlp_put, otlp_end, otlp_gone },
 	{ 0 },
 };
 
@@ -95,6 +96,24 @@ int export_line(struct exporter *x, struct err *e)
 	return x->batch.len < BATCH ? 0 : export_flush(x, e);
 }
 
+static void start_take(void *arg, const struct journal_entry *j)
+{
+	const struct journal_START *start = &j->record->START;
+	struct exporter *x = arg;
+
+	snprintf(x->cell, sizeof(x->cell), "%.*s", (int)MIN(start->id.n, 47u),
+		 start->id.n ? start->id.p : "");
+	snprintf(x->name, sizeof(x->name), "%.*s", (int)MIN(start->name.n, 79u),
+		 start->name.n ? start->name.p : "");
+}
+
+bool exporter_table(void *exporter, const void *data, size_t n)
+{
+	struct exporter *x = exporter;
+
+	return table_read(&x->processes, data, n, start_take, x);
+}
+
 int exporter_follow(struct exporter *x, const struct export_format *f,
 		    const struct journal_entry *j, bool wanted, struct err *e)
 {
@@ -102,12 +121,8 @@ int exporter_follow(struct exporter *x, const struct export_format *f,
 	int rc = 0;
 
 	x->e = e;
-	if (j->kind == J_START) {
-		snprintf(x->cell, sizeof(x->cell), "%.*s", (int)MIN(j->record->START.id.n, 47u),
-			 j->record->START.id.n ? j->record->START.id.p : "");
-		snprintf(x->name, sizeof(x->name), "%.*s", (int)MIN(j->record->START.name.n, 79u),
-			 j->record->START.name.n ? j->record->START.name.p : "");
-	}
+	if (j->kind == J_START)
+		start_take(x, j);
 	p = process_get(processes_follow(&x->processes, j));
 	if (!x->first)
 		x->first = j->wall;

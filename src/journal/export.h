@@ -41,6 +41,7 @@ struct exporter {
 
 struct export_format {
 	const char *name;
+	bool seeks; /* it needs no other records than those that are wanted, but a table */
 	int (*put)(struct exporter *x, const struct journal_entry *j, struct process *p,
 		   struct err *e);
 	int (*end)(struct exporter *x, struct err *e); /* NULL: nothing is to be done */
@@ -55,6 +56,8 @@ void exporter_init(struct exporter *x, const struct export_format *f, FILE *to, 
 /* wanted: the record itself; others only tell what came before. */
 int must_check exporter_follow(struct exporter *x, const struct export_format *f,
 			       const struct journal_entry *j, bool wanted, struct err *e);
+/* What a table of processes says, instead of all records before it: of a journal_seek. */
+bool exporter_table(void *exporter, const void *data, size_t n);
 int must_check exporter_end(struct exporter *x, const struct export_format *f, struct err *e);
 void exporter_fini(struct exporter *x);
 

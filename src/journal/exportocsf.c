@@ -2,9 +2,11 @@
  * Activity (1001), programs Process Activity (1007), connections Network Activity (4001), requests
  * HTTP Activity (4002), names DNS Activity (4003), and what operators, agents and policies do API
  * Activity (6003). What has no place in the schema is in "unmapped". */
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "journal/hosts.h"
 #include "journal/export.h"
 #include "journal/show.h"
 
@@ -56,6 +58,7 @@ static struct shape shape_of(const struct journal_entry *j)
 		[J_CONNECT] = { NETWORK, 1 },
 		[J_CLOSE] = { NETWORK, 2 },
 		[J_REQUEST] = { HTTP, OTHER },
+		[J_RESPONSE] = { HTTP, OTHER },
 		[J_INBOUND] = { NETWORK, 1 },
 		[J_DENIAL] = { API, OTHER, MEDIUM, true, "Denied" },
 		[J_APPROVAL] = { API, 3 },
@@ -75,16 +78,23 @@ static struct shape shape_of(const struct journal_entry *j)
 	s.severity = s.severity ? s.severity : INFORMATIONAL;
 	switch (j->kind) {
 	case J_CONNECT:
-		s.failure = !text_equals(x->CONNECT.decision, "allow");
-		if (s.failure)
+		s.failure = !decision_allows(x->CONNECT.decision);
+		if (text_equals(x->CONNECT.decision, "ask"))
+			s = (struct shape){ NETWORK, OTHER, s.severity, false, "Asked" };
+		else if (s.failure)
 			s.activity = text_equals(x->CONNECT.decision, "failed") ? 4 : 5;
 		break;
 	case J_NAME:
 		s.failure = text_equals(x->NAME.decision, "deny");
 		break;
 	case J_REQUEST:
-		s.failure = text_equals(x->REQUEST.decision, "deny");
+		s.failure = x->REQUEST.status != 0;
 		s.activity = method_id(x->REQUEST.method);
+		s.name = "Other method";
+		break;
+	case J_RESPONSE:
+		s.failure = !x->RESPONSE.status;
+		s.activity = method_id(x->RESPONSE.method);
 		s.name = "Other method";
 		break;
 	case J_TOOL:
@@ -196,20 +206,92 @@ static void actor_put(struct exporter *x, FILE *to, struct process *p, int32_t p
 	fputc('}', to);
 }
 
-static void endpoints_put(struct exporter *x, FILE *to, struct jtext name, struct jtext address,
-			  uint64_t port)
+/* A host with the name or the address that a record has. Both come from the cell: what is not an
+ * address is a name. */
+struct host {
+	struct jtext name, address;
+	uint64_t port;
+};
+
+static bool is_address(struct jtext text)
 {
-	fputs(",\"src_endpoint\":{\"type_id\":6,", to);
-	text_member(to, "uid", text_of(x->cell[0] ? x->cell : "?"));
-	fputs("},\"dst_endpoint\":{", to);
-	text_member(to, "hostname", name.n ? name : address.n ? address : text_of("?"));
-	if (address.n) {
-		fputc(',', to);
-		text_member(to, "ip", address);
+	char copy[INET6_ADDRSTRLEN];
+	struct in6_addr out;
+
+	if (!text.n || text.n >= sizeof(copy) || memchr(text.p, '\0', text.n))
+		return false;
+	memcpy(copy, text.p, text.n);
+	copy[text.n] = '\0';
+	return inet_pton(AF_INET, copy, &out) == 1 || inet_pton(AF_INET6, copy, &out) == 1;
+}
+
+/* "host", "host:port", "[address]:port": what a URL has behind its scheme, and a peer is. */
+static struct host host_parse(struct jtext text)
+{
+	const char *end = text.p + text.n, *colon = text.n ? memrchr(text.p, ':', text.n) : NULL;
+	const char *bracket = text.n && *text.p == '[' ? memchr(text.p, ']', text.n) : NULL;
+	struct host h = { .name = text };
+
+	if (bracket) {
+		h.name = (struct jtext){ text.p + 1, (uint32_t)(bracket - text.p - 1) };
+		colon = bracket + 1 < end && bracket[1] == ':' ? bracket + 1 : NULL;
+	} else if (colon && memchr(text.p, ':', text.n) == colon) {
+		h.name = (struct jtext){ text.p, (uint32_t)(colon - text.p) };
+	} else {
+		colon = NULL;
 	}
-	if (port)
-		fprintf(to, ",\"port\":%" PRIu64, port & 65535);
+	for (const char *p = colon ? colon + 1 : end; p < end && *p >= '0' && *p <= '9'; p++)
+		h.port = MIN(h.port * 10 + (uint64_t)(*p - '0'), 65535u);
+	return h;
+}
+
+static struct host url_host(struct jtext url)
+{
+	const char *at = url.n ? memmem(url.p, url.n, "://", 3) : NULL, *end = url.p + url.n;
+	const char *user, *p = at ? at + 3 : end;
+	struct jtext text = { p, 0 };
+
+	while (p < end && *p != '/' && *p != '?' && *p != '#')
+		p++;
+	text.n = (uint32_t)(p - text.p);
+	user = text.n ? memrchr(text.p, '@', text.n) : NULL;
+	if (user)
+		text = (struct jtext){ user + 1, (uint32_t)(p - user - 1) };
+	return host_parse(text);
+}
+
+static void host_put(FILE *to, const char *what, const struct host *h)
+{
+	bool named = h->name.n && !is_address(h->name);
+	struct jtext address = is_address(h->address) ? h->address : h->name;
+
+	fprintf(to, ",\"%s\":{", what);
+	if (named)
+		text_member(to, "hostname", h->name);
+	if (is_address(address)) {
+		fputs(named ? "," : "", to);
+		text_member(to, "ip", address);
+	} else if (!named) {
+		text_member(to, "name", h->address.n ? h->address : text_of("?"));
+	}
+	if (h->port)
+		fprintf(to, ",\"port\":%" PRIu64, MIN(h->port, 65535u));
 	fputc('}', to);
+}
+
+static void cell_put(struct exporter *x, FILE *to, const char *what, uint64_t port)
+{
+	fprintf(to, ",\"%s\":{\"type_id\":6,", what);
+	text_member(to, "uid", text_of(x->cell[0] ? x->cell : "?"));
+	if (port)
+		fprintf(to, ",\"port\":%" PRIu64, MIN(port, 65535u));
+	fputc('}', to);
+}
+
+static void outbound_put(struct exporter *x, FILE *to, struct host h)
+{
+	cell_put(x, to, "src_endpoint", 0);
+	host_put(to, "dst_endpoint", &h);
 }
 
 static void protocol_put(FILE *to, struct jtext protocol, bool inbound)
@@ -278,41 +360,59 @@ static void file_class(FILE *to, const struct journal_entry *j)
 	}
 }
 
+/* status 0: there is no response. */
+static void http_put(struct exporter *x, FILE *to, struct jtext method, struct jtext url,
+		     uint64_t status, uint64_t in, uint64_t out)
+{
+	outbound_put(x, to, url_host(url));
+	fputs(",\"http_request\":{", to);
+	text_member(to, "http_method", method);
+	fputs(",\"url\":{", to);
+	text_member(to, "url_string", url.n ? url : text_of("?"));
+	fprintf(to, "},\"length\":%" PRIu64 "}", MIN(out, (uint64_t)INT64_MAX));
+	if (status)
+		fprintf(to, ",\"http_response\":{\"code\":%" PRIu64 ",\"length\":%" PRIu64 "}",
+			MIN(status, 999u), MIN(in, (uint64_t)INT64_MAX));
+	traffic_put(to, in, out);
+}
+
 static void network_class(struct exporter *x, FILE *to, const struct journal_entry *j)
 {
 	const union journal_record *r = j->record;
-	struct jtext none = { "", 0 };
+	struct host peer;
 
 	switch (j->kind) {
 	case J_CONNECT:
-		endpoints_put(x, to, r->CONNECT.name, r->CONNECT.address, r->CONNECT.port);
+		outbound_put(x, to,
+			     (struct host){ r->CONNECT.name, r->CONNECT.address, r->CONNECT.port });
 		protocol_put(to, r->CONNECT.protocol, false);
 		break;
 	case J_CLOSE:
-		endpoints_put(x, to, none, r->CLOSE.address, r->CLOSE.port);
+		outbound_put(x, to,
+			     (struct host){ .address = r->CLOSE.address, .port = r->CLOSE.port });
 		protocol_put(to, r->CLOSE.protocol, false);
 		traffic_put(to, r->CLOSE.in, r->CLOSE.out);
 		break;
 	case J_INBOUND:
-		endpoints_put(x, to, text_of(x->cell[0] ? x->cell : "?"), none, r->INBOUND.port);
-		protocol_put(to, none, true);
+		peer = host_parse(r->INBOUND.peer);
+		host_put(to, "src_endpoint", &peer);
+		cell_put(x, to, "dst_endpoint", r->INBOUND.port);
+		protocol_put(to, (struct jtext){ "", 0 }, true);
 		break;
 	case J_NAME:
-		endpoints_put(x, to, text_of("resolver"), none, 53);
+		outbound_put(x, to, (struct host){ .name = text_of("resolver"), .port = 53 });
 		fputs(",\"query\":{", to);
 		text_member(to, "hostname", r->NAME.name.n ? r->NAME.name : text_of("?"));
+		json_put_member(to, "type", r->NAME.type);
 		fputc('}', to);
 		break;
+	case J_RESPONSE:
+		http_put(x, to, r->RESPONSE.method, r->RESPONSE.url, r->RESPONSE.status,
+			 r->RESPONSE.in, r->RESPONSE.out);
+		break;
 	default:
-		endpoints_put(x, to, none, r->REQUEST.url, 0);
-		fputs(",\"http_request\":{", to);
-		text_member(to, "http_method", r->REQUEST.method);
-		fputs(",\"url\":{", to);
-		text_member(to, "url_string", r->REQUEST.url);
-		fprintf(to, "},\"length\":%" PRIu64 "}", MIN(r->REQUEST.out, (uint64_t)INT64_MAX));
-		fprintf(to, ",\"http_response\":{\"code\":%" PRIu64 ",\"length\":%" PRIu64 "}",
-			MIN(r->REQUEST.status, 999u), MIN(r->REQUEST.in, (uint64_t)INT64_MAX));
-		traffic_put(to, r->REQUEST.in, r->REQUEST.out);
+		http_put(x, to, r->REQUEST.method, r->REQUEST.url, r->REQUEST.status, r->REQUEST.in,
+			 r->REQUEST.out);
 	}
 }
 
@@ -370,7 +470,8 @@ int ocsf_put(struct exporter *x, const struct journal_entry *j, struct process *
 		fprintf(to, ",\"activity_name\":\"%s\"", s.name);
 	fprintf(to,
 		",\"metadata\":{\"version\":\"" VERSION
-		"\",\"product\":{\"name\":\"Vivarium\",\"vendor_name\":\"Vivarium\",\"version\":"
+		"\",\"profiles\":[\"host\"],\"product\":{\"name\":\"Vivarium\",\"vendor_name\":"
+		"\"Vivarium\",\"version\":"
 		"\"" VIV_VERSION "\"},\"sequence\":%" PRIu64,
 		j->seq);
 	json_put_member(to, "correlation_uid", text_of(x->cell));
@@ -393,9 +494,7 @@ int ocsf_put(struct exporter *x, const struct journal_entry *j, struct process *
 		break;
 	case API:
 		fprintf(to, ",\"api\":{\"operation\":\"%s\"}", journal_kinds[j->kind].name);
-		fputs(",\"src_endpoint\":{\"type_id\":6,", to);
-		text_member(to, "uid", text_of(x->cell[0] ? x->cell : "?"));
-		fputc('}', to);
+		cell_put(x, to, "src_endpoint", 0);
 		break;
 	default:
 		network_class(x, to, j);

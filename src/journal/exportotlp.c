@@ -252,7 +252,11 @@ static void fields_put(struct exporter *x, const struct journal_entry *j)
 
 int otlp_put(struct exporter *x, const struct journal_entry *j, struct process *p, struct err *e)
 {
-	bool bad = j->kind == J_DENIAL || j->kind == J_HOLE || j->kind == J_LIMIT;
+	const union journal_record *r = j->record;
+	bool bad = j->kind == J_DENIAL || j->kind == J_HOLE || j->kind == J_LIMIT ||
+		   (j->kind == J_NAME && text_equals(r->NAME.decision, "deny")) ||
+		   (j->kind == J_CONNECT && text_equals(r->CONNECT.decision, "deny")) ||
+		   (j->kind == J_REQUEST && text_equals(r->REQUEST.decision, "deny"));
 	char *what = NULL;
 	size_t n = 0;
 	FILE *mem;

@@ -38,6 +38,18 @@ int journal_dir_open(const char *path, struct err *e)
 	return fd;
 }
 
+int journal_dir_open_at(int journals, const char *id)
+{
+	int fd = openat(journals, id, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) < 0 || st.st_uid != geteuid() || st.st_mode & 022)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 int journal_file_open(int dir, const char *name, int flags, struct err *e)
 {
 	int fd = openat(dir, name, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);

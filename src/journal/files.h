@@ -13,6 +13,9 @@
 
 #define JOURNAL_NAME_MAX 40
 
+/* The journal of that id as journal_dir_open() does; -1: there is none, or it is refused. */
+int must_check journal_dir_open_at(int journals, const char *id);
+
 /* A regular file of ours with one name at most (none: it was removed since). A descriptor; -1:
  * ERR_NOT_FOUND if there is none. */
 int must_check journal_file_open(int dir, const char *name, int flags, struct err *e);

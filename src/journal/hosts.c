@@ -53,23 +53,32 @@ static uint64_t address_hash(struct hosts *t, struct jtext address)
 	return siphash(t->tally.key, address.n ? address.p : "", address.n);
 }
 
+bool decision_allows(struct jtext decision)
+{
+	return text_equals(decision, "allow") || text_equals(decision, "audit");
+}
+
 static size_t follow_connect(struct hosts *t, const struct journal_entry *e)
 {
 	const struct journal_CONNECT *x = &e->record->CONNECT;
 	size_t host = host_get(t, x->name.n ? x->name : x->address, x->port, x->protocol, e->seq);
 	struct host_number *number = &t->numbers[x->connection % HOSTS_NUMBERS];
-	bool allowed = text_equals(x->decision, "allow");
+	bool allowed = decision_allows(x->decision);
 
+	/* One that is asked about comes again. */
+	if (text_equals(x->decision, "ask"))
+		return host;
 	*count_of(t, host,
 		  allowed			       ? HOST_ALLOWED
 		  : text_equals(x->decision, "failed") ? HOST_FAILED
 						       : HOST_DENIED) += 1;
+	*count_of(t, host, HOST_AUDITED) += text_equals(x->decision, "audit");
 	if (!host || !allowed)
 		return host;
 	*number = (struct host_number){ x->connection, (uint32_t)host };
 	if (t->nopen == HOSTS_OPEN)
 		open_remove(t, 0);
-	t->open[t->nopen++] = (struct host_open){ e->pid, (uint32_t)x->port,
+	t->open[t->nopen++] = (struct host_open){ x->connection, e->pid, (uint32_t)x->port,
 						  address_hash(t, x->address), (uint32_t)host };
 	return host;
 }
@@ -83,9 +92,10 @@ static size_t follow_close(struct hosts *t, const struct journal_entry *e)
 
 	for (size_t i = 0; i < t->nopen; i++) {
 		const struct host_open *o = &t->open[i];
-		unsigned fits = o->port != x->port ? 0
-						   : (o->address == address ? 2 : 0) +
-							     (o->pid == e->pid ? 1 : 0);
+		unsigned fits = x->connection	     ? (o->number == x->connection)
+				: o->port != x->port ? 0
+						     : (o->address == address ? 2 : 0) +
+							       (o->pid == e->pid ? 1 : 0);
 
 		if (fits > best) {
 			best = fits;
@@ -123,8 +133,10 @@ static size_t follow_request(struct hosts *t, const struct journal_entry *e)
 
 	if (!host && x->url.n)
 		host = host_get(t, url_host(x->url), 0, text_of("http"), e->seq);
-	*count_of(t, host,
-		  text_equals(x->decision, "deny") ? HOST_REQUESTS_DENIED : HOST_REQUESTS) += 1;
+	if (!text_equals(x->decision, "ask"))
+		*count_of(t, host,
+			  text_equals(x->decision, "deny") ? HOST_REQUESTS_DENIED
+							   : HOST_REQUESTS) += 1;
 	return host;
 }
 

@@ -1,9 +1,9 @@
 /* Which hosts a cell was in contact with: connections, what became of them, bytes each way,
  * requests, and names that were looked up.
  *
- * The gate knows for whom a connection is, the kernel what went over it: CLOSE is matched with the
- * CONNECT of the same port and address, else of the same process and port, else it counts for its
- * address. */
+ * The gate knows for whom a connection is, the kernel what went over it: CLOSE has the number of
+ * its CONNECT. Without one, as older journals have it, it is matched with the CONNECT of the same
+ * port and address, else of the same process and port, else it counts for its address. */
 #ifndef VIV_JOURNAL_HOSTS_H
 #define VIV_JOURNAL_HOSTS_H
 
@@ -23,9 +23,11 @@ enum host_count {
 	HOST_REQUESTS,
 	HOST_REQUESTS_DENIED,
 	HOST_LOOKUPS, /* of names: an item without a port */
+	HOST_AUDITED, /* of HOST_ALLOWED: only a rule that says audit lets them through */
 };
 
 struct host_open {
+	uint64_t number;
 	int32_t pid;
 	uint32_t port;
 	uint64_t address; /* a hash */
@@ -46,6 +48,8 @@ struct hosts {
 
 void hosts_init(struct hosts *t);
 void hosts_fini(struct hosts *t);
+/* Does a decision let something through? */
+bool decision_allows(struct jtext decision);
 /* NAME, CONNECT, CLOSE, REQUEST; START, from which on connections have new numbers. Returns the
  * item that it counts for, from 1 on; 0: none. */
 size_t hosts_follow(struct hosts *t, const struct journal_entry *e);

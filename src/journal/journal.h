@@ -36,6 +36,21 @@ int must_check journal_reader_new(int dir, uint64_t from, struct journal_reader 
 /* Blocks whose records are all earlier or later than this (wall clock) are skipped without
  * unpacking. Records of other blocks are not looked at: those out of the range come, too. */
 void journal_reader_range(struct journal_reader *r, int64_t earliest, int64_t latest);
+/* For those who follow processes, and so need all records up to the wanted ones: blocks without
+ * wanted records are passed over only where one behind them has a table of processes (table.h). The
+ * reader must be new and begin with the first record. Records of blocks between the table and the
+ * wanted ones come, too, as do all that are not sealed. Blocks that are passed over are not
+ * checked. */
+struct journal_seek {
+	uint64_t first; /* sequence number */
+	int64_t earliest, latest; /* wall clock */
+	bool once; /* go over nothing behind the first block that is wanted */
+	/* Called before the first record of a block that the reader has jumped to. False: it cannot
+	 * be used, which is an error of the journal. */
+	bool (*table)(void *arg, const void *data, size_t n);
+	void *arg;
+};
+void journal_reader_seek(struct journal_reader *r, const struct journal_seek *s);
 /* 1 and an entry; 0: there is no more now (call again later to follow); -1: the journal is damaged
  * or cannot be read, e says where. After records that are missing it may be called again and goes
  * on behind them; otherwise it fails again. */
@@ -45,10 +60,24 @@ void journal_reader_free(struct journal_reader *r);
 
 /* ---- sealing ---- */
 
-/* Makes blocks of raw files. all: of the last one, too, which nobody may be writing to: the caller
- * has the journal's lock and has emptied the rings. Else the last one stays: the keeper makes the
- * next one before it starts this. Waits for another sealer. */
-int must_check journal_seal(int dir, bool all, struct err *e);
+/* Makes blocks of raw files up to that number, which nobody may be writing to any more: a keeper
+ * goes on with another file, and so does the next one. Waits for another sealer. */
+#define SEAL_COMPLETE 0 /* all but the last one, whatever its number */
+#define SEAL_ALL UINT64_MAX
+int must_check journal_seal(int dir, uint64_t through, struct err *e);
+/* The same in two steps, so that the disk is waited for once for several journals: blocks are
+ * written; they are synced, and their raw files go. dir stays open until then. wait: for another
+ * sealer; else that is ERR_BUSY. *ret: for journal_seal_end(), which frees it. */
+struct sealer;
+int must_check journal_seal_begin(int dir, uint64_t through, bool wait, struct sealer **ret,
+				  struct err *e);
+int must_check journal_seal_end(struct sealer *s, struct err *e);
+
+struct buf;
+/* Adds frames, one after the other, to the journal of a cell that does not run, whose id is cell,
+ * behind all that its last run left in raw files and rings, and seals everything. Waits some
+ * seconds for another writer; then it is ERR_BUSY. On an error some of the frames may be in it. */
+int must_check journal_append(int dir, const char *cell, const struct buf *frames, struct err *e);
 
 /* ---- heads ---- */
 
@@ -85,7 +114,6 @@ int must_check journal_verify(int dir, struct journal_check *c, struct err *e);
 
 /* ---- proofs ---- */
 
-struct buf;
 /* Adds a proof for a sealed record, as a document of JSON, to out. */
 int must_check journal_prove(int dir, uint64_t seq, struct buf *out, struct err *e);
 /* Checks one by the public key (32 bytes) alone. 0: it is good, and ret is its record (frame and

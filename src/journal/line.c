@@ -122,6 +122,8 @@ void line_what(FILE *to, const struct journal_entry *j)
 	case J_RENAME:
 		word(to, " ", r->RENAME.path);
 		word(to, r->RENAME.exchange ? " <-> " : " -> ", r->RENAME.to);
+		if (r->RENAME.replaced)
+			fputs(", replacing what was there", to);
 		break;
 	case J_LINK:
 		word(to, " ", r->LINK.path);
@@ -140,10 +142,23 @@ void line_what(FILE *to, const struct journal_entry *j)
 	case J_REQUEST:
 		word(to, " ", r->REQUEST.method);
 		word(to, " ", r->REQUEST.url);
-		fprintf(to, ": %" PRIu64, r->REQUEST.status);
-		bytes(to, ", in ", r->REQUEST.in);
-		bytes(to, ", out ", r->REQUEST.out);
-		word(to, ", ", r->REQUEST.decision);
+		word(to, ": ", r->REQUEST.decision);
+		if (r->REQUEST.status)
+			fprintf(to, ", %" PRIu64, r->REQUEST.status);
+		word(to, ", ", r->REQUEST.rule);
+		break;
+	case J_RESPONSE:
+		fprintf(to, " %" PRIu64, r->RESPONSE.status);
+		bytes(to, ", in ", r->RESPONSE.in);
+		bytes(to, ", out ", r->RESPONSE.out);
+		word(to, ": ", r->RESPONSE.method);
+		word(to, " ", r->RESPONSE.url);
+		break;
+	case J_NAME:
+		word(to, " ", r->NAME.name);
+		word(to, " ", r->NAME.type);
+		word(to, ": ", r->NAME.decision);
+		word(to, ", ", r->NAME.rule);
 		break;
 	default:
 		fields_print(to, j);

@@ -2,11 +2,14 @@
  * does; a program of its own, because it links OpenSSL and zstd, which viv and the keeper do
  * without. viv has looked at the words before.
  *
- *   seal DIR [--all]          make blocks of raw files; --all: of the last one, too (journal.h)
+ *   seal DIR [--all | --through NUMBER]  make blocks of raw files: of complete ones, of all, or up
+ *                             to that number (journal.h)
+ *   append DIR --cell ID      add the frames on standard input to the journal of a cell that does
+ *                             not run, behind what its last run left in rings; vivd does
  *   print DIR [FILTERS] [--follow] [--json] [--page|--sse] [--after SEQ] [--limit N] [--ping]
  *   verify DIR [--deep] [--cell ID] [--key PUBLIC] [--head BLOCK:HASH] [--json]
  *   head DIR [--json]         number and hash of the last sealed block
- *   key JOURNALS [--json]     the public key; made if there is none
+ *   key JOURNALS [--rotate] [--json]    the public key; made if there is none, or with --rotate
  *   prove DIR SEQ             a proof for a record, on standard output
  *   touched DIR [--all] [--since WHEN] [--until WHEN] [--json]
  *   blame DIR PATH [--all] [--json]
@@ -34,10 +37,11 @@ static const struct {
 	const char *name;
 	int (*main)(int argc, char **argv);
 } verbs[] = {
-	{ "seal", verb_seal },	       { "print", verb_print },	    { "verify", verb_verify },
-	{ "head", verb_head },	       { "key", verb_key },	    { "prove", verb_prove },
-	{ "check", verb_check },       { "touched", verb_touched }, { "blame", verb_blame },
-	{ "timeline", verb_timeline }, { "diff", verb_diff },	    { "export", verb_export },
+	{ "seal", verb_seal },	   { "append", verb_append },	  { "print", verb_print },
+	{ "verify", verb_verify }, { "head", verb_head },	  { "key", verb_key },
+	{ "prove", verb_prove },   { "check", verb_check },	  { "touched", verb_touched },
+	{ "blame", verb_blame },   { "timeline", verb_timeline }, { "diff", verb_diff },
+	{ "export", verb_export }, { "tend", verb_tend },
 };
 
 static const struct word_opt *opt_find(const struct word_opt *opts, unsigned n, const char *word)

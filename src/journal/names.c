@@ -310,8 +310,8 @@ static uint32_t name_live(struct names *t, uint32_t name)
 	return name_at(t, name)->now;
 }
 
-/* A new name that was never met before counts as one that was not there: the record does not say
- * whether something was replaced. */
+/* In older journals a record does not say whether something was replaced: there, a new name that
+ * was never met before counts as one that was not there. */
 static void follow_rename(struct names *t, const struct journal_entry *e)
 {
 	const struct journal_RENAME *x = &e->record->RENAME;
@@ -324,6 +324,11 @@ static void follow_rename(struct names *t, const struct journal_entry *e)
 	if (is_above(t, a, name_at(t, to)->dir))
 		return;
 	if (!x->exchange) {
+		if (x->replaced) {
+			b = name_live(t, to);
+			if (b != a && (x->replaced & MODE_TYPE) == MODE_DIRECTORY)
+				file_at(t, b)->flags |= FILE_DIRECTORY;
+		}
 		if (name_at(t, to)->now == a)
 			return;
 		file_at(t, a)->links++; /* so that it is never without a name */

@@ -9,8 +9,6 @@
 #include <string.h>
 
 #define STARTED_BEFORE 64 /* processes that may be faster than the record of their command */
-#define SESSIONS_MAX 4096
-#define PROMPTS_MAX 65536 /* of all sessions */
 
 void processes_init(struct processes *t, void (*gone)(void *arg, struct process *p), void *arg)
 {
@@ -197,6 +195,41 @@ static struct process *process_new(struct processes *t, int32_t pid, struct proc
 	return p;
 }
 
+struct process *processes_add(struct processes *t, const struct process *like,
+			      enum process_held held)
+{
+	struct process *p;
+
+	hash_grow(t);
+	p = xalloc(sizeof(*p));
+	*p = *like;
+	p->refs = held == HELD_PARENT ? 1 : 2; /* the caller's, the tracker's */
+	p->round = 0;
+	p->user = NULL;
+	p->hash_next = p->list_prev = p->list_next = NULL;
+	p->depth = p->parent ? p->parent->depth + 1 : 0;
+	process_get(p->parent);
+	program_get(p->born);
+	program_get(p->program);
+	if (held != HELD_PARENT)
+		hash_add(t, p);
+	if (held == HELD_RUNNING) {
+		list_add(&t->running_first, &t->running_last, p);
+		t->nrunning++;
+	} else if (held == HELD_ENDED) {
+		list_add(&t->ended_first, &t->ended_last, p);
+		t->nended++;
+	}
+	return p;
+}
+
+void processes_ended_order(struct processes *t, struct process **ended)
+{
+	t->ended_first = t->ended_last = NULL;
+	for (size_t i = 0; i < t->nended; i++)
+		list_add(&t->ended_first, &t->ended_last, ended[i]);
+}
+
 void processes_fini(struct processes *t)
 {
 	struct process *next;
@@ -231,6 +264,15 @@ void processes_fini(struct processes *t)
 	*t = (struct processes){ 0 };
 }
 
+void processes_clear(struct processes *t)
+{
+	void (*gone)(void *arg, struct process *p) = t->gone;
+	void *arg = t->arg;
+
+	processes_fini(t);
+	processes_init(t, gone, arg);
+}
+
 /* ---- programs ---- */
 
 static struct jtext text_copy(char **at, struct jtext text)
@@ -243,23 +285,33 @@ static struct jtext text_copy(char **at, struct jtext text)
 	return copy;
 }
 
-static struct program *program_new(const struct journal_entry *e, const struct journal_EXEC *x)
+struct program *program_make(const struct program *like)
 {
-	struct program *p =
-		xalloc(sizeof(*p) + (size_t)x->path.n + (size_t)x->args.n + (size_t)x->cwd.n);
+	struct program *p = xalloc(sizeof(*p) + (size_t)like->path.n + (size_t)like->args.n +
+				   (size_t)like->cwd.n);
 	char *at = (char *)(p + 1);
 
+	*p = *like;
 	p->refs = 1;
-	p->seq = e->seq;
-	p->wall = e->wall;
-	p->uid = x->uid;
-	p->has_hash = x->hash;
-	if (x->hash)
-		memcpy(p->hash, x->hash, sizeof(p->hash));
-	p->path = text_copy(&at, x->path);
-	p->args = text_copy(&at, x->args);
-	p->cwd = text_copy(&at, x->cwd);
+	p->path = text_copy(&at, like->path);
+	p->args = text_copy(&at, like->args);
+	p->cwd = text_copy(&at, like->cwd);
 	return p;
+}
+
+static struct program *program_new(const struct journal_entry *e, const struct journal_EXEC *x)
+{
+	struct program p = { .seq = e->seq,
+			     .wall = e->wall,
+			     .uid = x->uid,
+			     .has_hash = x->hash,
+			     .path = x->path,
+			     .args = x->args,
+			     .cwd = x->cwd };
+
+	if (x->hash)
+		memcpy(p.hash, x->hash, sizeof(p.hash));
+	return program_make(&p);
 }
 
 static struct process *found_or_made(struct processes *t, uint64_t pid,
@@ -340,21 +392,41 @@ static struct process *follow_exec(struct processes *t, const struct journal_ent
 
 /* ---- commands, sessions, prompts ---- */
 
-static struct process *follow_command(struct processes *t, const struct journal_entry *e)
+static void pending_add(struct processes *t, struct command *c)
 {
-	const struct journal_COMMAND *x = &e->record->COMMAND;
-	struct command *c = xalloc(sizeof(*c) + x->args.n);
-	char *at = (char *)(c + 1);
-	struct process *p = e->pid > 0 ? found_or_made(t, (uint64_t)e->pid, e) : NULL;
-	unsigned n = 0;
+	if (t->npending == ARRAY_LEN(t->pending))
+		pending_remove(t, 0);
+	t->pending[t->npending++] = c;
+}
 
-	c->seq = e->seq;
-	c->number = x->number;
-	c->wall = e->wall;
-	c->args = text_copy(&at, x->args);
+struct command *processes_add_command(struct processes *t, const struct command *like, bool pending)
+{
+	struct command *c = xalloc(sizeof(*c) + like->args.n);
+	char *at = (char *)(c + 1);
+
+	*c = *like;
+	c->args = text_copy(&at, like->args);
+	c->next = NULL;
 	*(t->commands_last ? &t->commands_last->next : &t->commands) = c;
 	t->commands_last = c;
 	t->ncommands++;
+	if (pending)
+		pending_add(t, c);
+	return c;
+}
+
+static struct process *follow_command(struct processes *t, const struct journal_entry *e)
+{
+	const struct journal_COMMAND *x = &e->record->COMMAND;
+	struct process *p = e->pid > 0 ? found_or_made(t, (uint64_t)e->pid, e) : NULL;
+	struct command *c = processes_add_command(t,
+						  &(struct command){ .seq = e->seq,
+								     .number = x->number,
+								     .wall = e->wall,
+								     .args = x->args },
+						  false);
+	unsigned n = 0;
+
 	if (!p) /* its process may have been faster than this record */
 		for (struct process *o = t->running_last; o && n < STARTED_BEFORE;
 		     o = o->list_prev, n++)
@@ -367,9 +439,7 @@ static struct process *follow_command(struct processes *t, const struct journal_
 		p->command = c;
 		return p;
 	}
-	if (t->npending == ARRAY_LEN(t->pending))
-		pending_remove(t, 0);
-	t->pending[t->npending++] = c;
+	pending_add(t, c);
 	return p;
 }
 
@@ -382,6 +452,21 @@ struct session *processes_session(struct processes *t, struct jtext id)
 	return s;
 }
 
+struct session *processes_add_session(struct processes *t, const struct session *like,
+				      struct jtext id, struct jtext agent)
+{
+	struct session *s = xalloc(sizeof(*s));
+
+	s->seq = like->seq;
+	s->wall = like->wall;
+	s->id = xstrndup(id.n ? id.p : "", id.n);
+	s->agent = xstrndup(agent.n ? agent.p : "", agent.n);
+	s->next = t->sessions;
+	t->sessions = s;
+	t->nsessions++;
+	return s;
+}
+
 static struct session *session_made(struct processes *t, struct jtext id,
 				    const struct journal_entry *e)
 {
@@ -389,15 +474,8 @@ static struct session *session_made(struct processes *t, struct jtext id,
 
 	if (s || t->nsessions >= SESSIONS_MAX)
 		return s;
-	s = xalloc(sizeof(*s));
-	s->seq = e->seq;
-	s->wall = e->wall;
-	s->id = xstrndup(id.n ? id.p : "", id.n);
-	s->agent = xstrndup("", 0);
-	s->next = t->sessions;
-	t->sessions = s;
-	t->nsessions++;
-	return s;
+	return processes_add_session(t, &(struct session){ .seq = e->seq, .wall = e->wall }, id,
+				     (struct jtext){ 0 });
 }
 
 static struct process *follow_session(struct processes *t, const struct journal_entry *e)
@@ -416,25 +494,32 @@ static struct process *follow_session(struct processes *t, const struct journal_
 	return p;
 }
 
+struct prompt *processes_add_prompt(struct processes *t, struct session *s,
+				    const struct prompt *like)
+{
+	struct prompt *q = xalloc(sizeof(*q) + like->text.n);
+	char *at = (char *)(q + 1);
+
+	*q = *like;
+	q->session = s;
+	q->text = text_copy(&at, like->text);
+	q->next = s->last;
+	s->last = q;
+	t->nprompts++;
+	return q;
+}
+
 static void follow_prompt(struct processes *t, const struct journal_entry *e)
 {
 	const struct journal_PROMPT *x = &e->record->PROMPT;
 	struct session *s = session_made(t, x->session, e);
-	struct prompt *q;
-	char *at;
 
-	if (!s || t->nprompts >= PROMPTS_MAX)
-		return;
-	t->nprompts++;
-	q = xalloc(sizeof(*q) + x->text.n);
-	at = (char *)(q + 1);
-	q->seq = e->seq;
-	q->number = x->number;
-	q->wall = e->wall;
-	q->session = s;
-	q->text = text_copy(&at, x->text);
-	q->next = s->last;
-	s->last = q;
+	if (s && t->nprompts < PROMPTS_MAX)
+		processes_add_prompt(t, s,
+				     &(struct prompt){ .seq = e->seq,
+						       .number = x->number,
+						       .wall = e->wall,
+						       .text = x->text });
 }
 
 static void follow_answer(struct processes *t, const struct journal_entry *e)

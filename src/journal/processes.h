@@ -22,6 +22,8 @@
 #define PROCESSES_ENDED 4096 /* ended ones that are still found by their number */
 #define PROCESSES_RUNNING 262144 /* more than these: the oldest counts as ended */
 #define PROCESSES_PARENTS 1024 /* of a process that are kept at least; at most twice as many */
+#define SESSIONS_MAX 4096
+#define PROMPTS_MAX 65536 /* of all sessions */
 
 /* A program that a process runs or ran: from one exec to the next; children share it until they
  * have their own. Counted. */
@@ -33,6 +35,7 @@ struct program {
 	bool has_hash;
 	uint8_t hash[JOURNAL_HASH];
 	struct jtext path, args, cwd; /* in this block of memory */
+	uint32_t mark; /* table.c's own */
 };
 
 /* A command of the operator's. Never freed before the tracker. */
@@ -40,6 +43,7 @@ struct command {
 	uint64_t seq, number;
 	int64_t wall;
 	struct jtext args;
+	uint32_t mark; /* table.c's own */
 	struct command *next;
 };
 
@@ -48,6 +52,7 @@ struct prompt {
 	int64_t wall, ended; /* ended: 0, it is still open */
 	struct session *session;
 	struct jtext text;
+	uint32_t mark; /* table.c's own */
 	struct prompt *next; /* the one before it in the session */
 };
 
@@ -57,6 +62,7 @@ struct session {
 	char *id, *agent;
 	struct prompt *last; /* the newest; its older ones by next */
 	uint64_t user; /* for whoever follows: his own */
+	uint32_t mark; /* table.c's own */
 	struct session *next;
 };
 
@@ -71,6 +77,7 @@ struct process {
 	struct process *parent; /* NULL: started from outside, or not known */
 	uint32_t depth; /* parents above it, or more: those that were let go still count */
 	bool cut; /* it had a parent, which is let go */
+	uint32_t mark; /* table.c's own */
 	struct program *born; /* what it ran at its begin: its parent's program; NULL: not known */
 	struct program *program; /* what it runs; NULL: not known */
 	struct command *command; /* of the operator's that started it */
@@ -100,6 +107,8 @@ struct processes {
 /* gone, if not NULL: called before a process is freed, for what its user points to. */
 void processes_init(struct processes *t, void (*gone)(void *arg, struct process *p), void *arg);
 void processes_fini(struct processes *t);
+/* Forgets everything. */
+void processes_clear(struct processes *t);
 
 /* Takes a record in. Borrows: the process that it is of, valid until the next call; NULL: of none.
  * Call it for every record in its order; those of other kinds only find their process. */
@@ -118,5 +127,26 @@ struct prompt *process_prompt(struct processes *t, struct process *p);
 struct command *process_command(const struct process *p);
 /* The session of an id; NULL: there is none. */
 struct session *processes_session(struct processes *t, struct jtext id);
+
+/* ---- making a tracker anew: for table.c ---- */
+
+/* How the tracker holds a process: it runs, it has ended and is found by its number, or it is only
+ * the parent of another. */
+enum process_held { HELD_RUNNING, HELD_ENDED, HELD_PARENT };
+
+/* Texts are copied, with a reference for the caller. */
+struct program *must_check program_make(const struct program *like);
+/* Adds a process that is like this one, and takes references to its parent and programs; from the
+ * oldest on. Returns a reference. */
+struct process *must_check processes_add(struct processes *t, const struct process *like,
+					 enum process_held held);
+/* The order in which those that ended did: all of them (t->nended). */
+void processes_ended_order(struct processes *t, struct process **ended);
+struct command *processes_add_command(struct processes *t, const struct command *like,
+				      bool pending);
+struct session *processes_add_session(struct processes *t, const struct session *like,
+				      struct jtext id, struct jtext agent);
+struct prompt *processes_add_prompt(struct processes *t, struct session *s,
+				    const struct prompt *like); /* from the oldest on */
 
 #endif

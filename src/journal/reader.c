@@ -3,7 +3,10 @@
  * What comes next is block r->block, or raw.NUMBER if that is not sealed yet. A block can appear,
  * and its raw file vanish, between any two looks. So a raw file that is not there is looked for in
  * the segments once more, and one that is open is read to its end whatever becomes of its name.
- * r->want decides which records were shown: what is below it is passed over. */
+ * r->want decides which records were shown: what is below it is passed over.
+ *
+ * Seeking goes by the heads alone: from a block that is not wanted they are read up to the next one
+ * that is, and if one of them has a table, reading goes on with the last of these. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -19,6 +22,9 @@ struct journal_reader {
 	uint64_t want; /* the next record */
 	uint64_t block; /* the next block or raw file */
 	int64_t earliest, latest;
+	struct journal_seek seek; /* table is NULL: none */
+	uint64_t looked; /* heads up to this block were read: there is no better table */
+	bool table_next; /* it is to be taken from the next block that is loaded */
 	bool dead; /* nothing more can be read */
 	struct err why;
 
@@ -57,6 +63,11 @@ void journal_reader_range(struct journal_reader *r, int64_t earliest, int64_t la
 {
 	r->earliest = earliest;
 	r->latest = latest;
+}
+
+void journal_reader_seek(struct journal_reader *r, const struct journal_seek *s)
+{
+	r->seek = *s;
 }
 
 void journal_reader_free(struct journal_reader *r)
@@ -133,21 +144,26 @@ static int segment_find(struct journal_reader *r, struct err *e)
 	return r->segment < 0 ? -1 : 1;
 }
 
-/* At the end of a segment: 1 if there is another one, which is open now. */
-static int segment_next(struct journal_reader *r, uint64_t number, struct err *e)
+/* Goes on at a block of a segment. */
+static int segment_open(struct journal_reader *r, uint64_t first, off_t at, struct err *e)
 {
-	int fd;
+	int fd = journal_numbered_open(r->dir, SEGMENT_NAME, first, O_RDONLY, e);
 
-	if (number == r->first || !journal_numbered_exists(r->dir, SEGMENT_NAME, number))
-		return 0;
-	fd = journal_numbered_open(r->dir, SEGMENT_NAME, number, O_RDONLY, e);
 	if (fd < 0)
 		return -1;
 	close(r->segment);
 	r->segment = fd;
-	r->first = number;
-	r->at = 0;
+	r->first = first;
+	r->at = at;
 	return 1;
+}
+
+/* At the end of a segment: 1 if there is another one, which is open now. */
+static int segment_next(struct journal_reader *r, uint64_t number, struct err *e)
+{
+	if (number == r->first || !journal_numbered_exists(r->dir, SEGMENT_NAME, number))
+		return 0;
+	return segment_open(r, number, 0, e);
 }
 
 static bool block_is_wanted(const struct journal_reader *r, const struct journal_head *h)
@@ -165,7 +181,68 @@ static int block_load(struct journal_reader *r, const struct journal_head *h, st
 		return block_wrong(r, e, "was changed: the hash of its data is another");
 	if (unpacker_start(&r->unpacker, h, r->data.p) < 0)
 		return block_wrong(r, e, "cannot be unpacked");
+	if (r->table_next) {
+		const struct column *t = &r->unpacker.table;
+
+		r->table_next = false;
+		if (!r->seek.table(r->seek.arg, t->p, (size_t)(t->end - t->p)))
+			return block_wrong(r, e, "has a table of processes that is not one");
+	}
 	r->unpacking = true;
+	return 1;
+}
+
+static bool seek_wants(const struct journal_reader *r, const struct journal_head *h)
+{
+	const struct journal_seek *s = &r->seek;
+
+	return h->count && h->seq + h->count > s->first && h->latest >= s->earliest &&
+	       h->earliest <= s->latest;
+}
+
+/* From a block that is not wanted, to the last one with a table up to the next that is. */
+static int table_seek(struct journal_reader *r, const struct journal_head *from, struct err *e)
+{
+	struct journal_reader ahead = { .dir = r->dir, .first = r->first, .at = r->at };
+	uint64_t found = 0, found_first = 0, found_seq = 0, seq = from->seq, number = from->number;
+	off_t found_at = 0;
+	int rc = 1;
+
+	ahead.segment = fcntl(r->segment, F_DUPFD_CLOEXEC, 0);
+	while (ahead.segment >= 0 && rc > 0) {
+		struct journal_block b;
+		enum block_at what = block_head_at(ahead.segment, ahead.at, &b);
+
+		if (what == BLOCK_NONE) {
+			rc = segment_next(&ahead, number, e);
+			continue;
+		}
+		/* What is wrong is told when it is read. */
+		if (what != BLOCK_HERE || b.head.seq != seq || b.head.number != number)
+			break;
+		if (b.head.table) {
+			found = number;
+			found_first = ahead.first;
+			found_at = ahead.at;
+			found_seq = seq;
+		}
+		if (seek_wants(r, &b.head))
+			break;
+		seq += b.head.count;
+		number++;
+		ahead.at += BLOCK_SIZE(&b.head);
+	}
+	if (ahead.segment >= 0)
+		close(ahead.segment);
+	r->looked = MAX(number, from->number + 1);
+	if (found <= from->number)
+		return 0;
+	rc = segment_open(r, found_first, found_at, e);
+	if (rc < 0)
+		return rc;
+	r->block = found;
+	r->want = MAX(r->want, found_seq);
+	r->table_next = true;
 	return 1;
 }
 
@@ -201,6 +278,17 @@ static int sealed_next(struct journal_reader *r, struct err *e)
 			/* Not moved on: the block is next. */
 			r->block = MAX(r->block, h->number);
 			return gap(r, h->seq, e);
+		}
+		if (r->seek.table && h->number >= r->looked) {
+			if (!seek_wants(r, h)) {
+				rc = table_seek(r, h, e);
+				if (rc < 0)
+					return reader_dies(r, e);
+				if (rc)
+					continue;
+			} else if (r->seek.once) {
+				r->looked = UINT64_MAX;
+			}
 		}
 		if (block_is_wanted(r, h)) {
 			rc = block_load(r, h, e);

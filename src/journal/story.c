@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "journal/hosts.h"
 #include "journal/show.h"
+#include "journal/table.h"
 
 const char *const mark_names[MARK_KINDS] = {
 	[MARK_CREATED] = "created",   [MARK_WROTE] = "wrote",	    [MARK_REMOVED] = "removed",
@@ -196,19 +198,31 @@ static void follow_net(struct story *s, uint32_t node, const struct journal_entr
 	switch (e->kind) {
 	case J_CONNECT:
 		host = x->CONNECT.name.n ? x->CONNECT.name : x->CONNECT.address;
-		if (text_equals(x->CONNECT.decision, "allow"))
-			mark_format(s, node, e, MARK_CONNECT, "%.*s:%" PRIu64, T(host),
-				    x->CONNECT.port);
-		else
+		if (decision_allows(x->CONNECT.decision))
+			mark_format(s, node, e, MARK_CONNECT, "%.*s:%" PRIu64 "%s", T(host),
+				    x->CONNECT.port,
+				    text_equals(x->CONNECT.decision, "audit") ? " (audit)" : "");
+		else if (!text_equals(x->CONNECT.decision, "ask"))
 			mark_format(s, node, e, MARK_DENIED,
 				    "connection to %.*s:%" PRIu64 " (%.*s): %.*s", T(host),
 				    x->CONNECT.port, T(x->CONNECT.decision), T(x->CONNECT.rule));
 		break;
 	case J_REQUEST:
-		mark_format(s, node, e,
-			    text_equals(x->REQUEST.decision, "deny") ? MARK_DENIED : MARK_REQUEST,
-			    "%.*s %.*s (%" PRIu64 ")", T(x->REQUEST.method), T(x->REQUEST.url),
-			    x->REQUEST.status);
+		if (x->REQUEST.status)
+			mark_format(s, node, e,
+				    text_equals(x->REQUEST.decision, "deny") ? MARK_DENIED
+									     : MARK_REQUEST,
+				    "%.*s %.*s (%" PRIu64 ")", T(x->REQUEST.method),
+				    T(x->REQUEST.url), x->REQUEST.status);
+		else if (!text_equals(x->REQUEST.decision, "ask"))
+			mark_format(s, node, e, MARK_REQUEST, "%.*s %.*s", T(x->REQUEST.method),
+				    T(x->REQUEST.url));
+		break;
+	case J_RESPONSE:
+		/* One that went well has its mark. */
+		if (x->RESPONSE.status < 200 || x->RESPONSE.status >= 400)
+			mark_format(s, node, e, MARK_REQUEST, "%.*s %.*s: %" PRIu64,
+				    T(x->RESPONSE.method), T(x->RESPONSE.url), x->RESPONSE.status);
 		break;
 	case J_CLOSE:
 		story_at(s, node)->in += x->CLOSE.in;
@@ -265,9 +279,10 @@ static void follow_agent(struct story *s, uint32_t node, const struct journal_en
 	}
 }
 
-static void cell_name(struct story *s, const struct journal_entry *e)
+static void cell_name(void *story, const struct journal_entry *e)
 {
 	const struct journal_START *x = &e->record->START;
+	struct story *s = story;
 
 	snprintf(s->id, sizeof(s->id), "%.*s", T(x->id));
 	snprintf(s->name, sizeof(s->name), "%.*s", T(x->name));
@@ -387,6 +402,7 @@ void story_follow(struct story *s, const struct journal_entry *e)
 	case J_CONNECT:
 	case J_CLOSE:
 	case J_REQUEST:
+	case J_RESPONSE:
 	case J_INBOUND:
 		follow_net(s, node, e);
 		break;
@@ -417,6 +433,13 @@ void story_before(struct story *s, const struct journal_entry *e)
 	processes_follow(&s->processes, e);
 	if (e->kind == J_START)
 		cell_name(s, e);
+}
+
+bool story_table(void *story, const void *data, size_t n)
+{
+	struct story *s = story;
+
+	return table_read(&s->processes, data, n, cell_name, s);
 }
 
 /* Sums, from the youngest to the oldest: parents come before their children. */

@@ -81,6 +81,8 @@ void story_fini(struct story *s);
 void story_follow(struct story *s, const struct journal_entry *e);
 /* A record that is not part of it: only the processes are followed, and the cell's name. */
 void story_before(struct story *s, const struct journal_entry *e);
+/* The same of a table of processes, instead of all records before it: of a journal_seek. */
+bool story_table(void *story, const void *data, size_t n);
 /* After the last record, before it is shown. */
 void story_end(struct story *s);
 

@@ -7,7 +7,7 @@
 #include "wire/journal.h"
 
 #define TALLY_MAX (1u << 20) /* different texts; more are counted in left_out */
-#define TALLY_COUNTS 8
+#define TALLY_COUNTS 9
 
 struct tally_item {
 	uint64_t hash;

@@ -72,6 +72,21 @@ void touched_before(struct touched *t, const struct journal_entry *e)
 	text_keep(t->image, sizeof(t->image), e->record->START.image);
 }
 
+/* What the gate refused. */
+static void net_denied(struct touched *t, const struct journal_entry *e, const char *how,
+		       struct jtext where, uint64_t port, struct jtext rule)
+{
+	char what[JOURNAL_TEXT_MAX], digits[24] = "";
+	int n;
+
+	if (port)
+		snprintf(digits, sizeof(digits), ":%" PRIu64, port);
+	n = snprintf(what, sizeof(what), "%s %.*s%s", how, (int)MIN(where.n, 3000u),
+		     where.n ? where.p : "", digits);
+	COUNT(&t->denials, e, 0, text_of("net"),
+	      ((struct jtext){ what, (uint32_t)MIN(n, (int)sizeof(what) - 1) }), rule);
+}
+
 void touched_follow(struct touched *t, const struct journal_entry *e)
 {
 	const union journal_record *x = e->record;
@@ -96,6 +111,20 @@ void touched_follow(struct touched *t, const struct journal_entry *e)
 		break;
 	case J_DENIAL:
 		COUNT(&t->denials, e, 0, x->DENIAL.scope, x->DENIAL.what, x->DENIAL.rule);
+		break;
+	case J_NAME:
+		if (text_equals(x->NAME.decision, "deny"))
+			net_denied(t, e, "name", x->NAME.name, 0, x->NAME.rule);
+		break;
+	case J_CONNECT:
+		if (text_equals(x->CONNECT.decision, "deny"))
+			net_denied(t, e, text_equals(x->CONNECT.protocol, "udp") ? "udp" : "tcp",
+				   x->CONNECT.name.n ? x->CONNECT.name : x->CONNECT.address,
+				   x->CONNECT.port, x->CONNECT.rule);
+		break;
+	case J_REQUEST:
+		if (text_equals(x->REQUEST.decision, "deny"))
+			net_denied(t, e, "request", x->REQUEST.url, 0, x->REQUEST.rule);
 		break;
 	case J_APPROVAL:
 		COUNT(&t->approvals, e, 0, x->APPROVAL.scope, x->APPROVAL.what, x->APPROVAL.answer,
@@ -380,6 +409,7 @@ static void host_line(const struct tally *t, const struct tally_item *it, FILE *
 		const char *one, *many;
 	} words[] = {
 		{ HOST_ALLOWED, "connection", "connections" },
+		{ HOST_AUDITED, "of them audited", "of them audited" },
 		{ HOST_DENIED, "denied", "denied" },
 		{ HOST_FAILED, "failed", "failed" },
 		{ HOST_REQUESTS, "request", "requests" },
@@ -534,7 +564,7 @@ void touched_json(struct touched *t, FILE *to)
 	tally_json(&t->programs, to, "programs", TEXTS("path"), TEXTS("count"));
 	tally_json(&t->hosts.tally, to, "hosts", TEXTS("host", "port", "protocol"),
 		   TEXTS("connections", "denied", "failed", "in", "out", "requests",
-			 "requests_denied", "lookups"));
+			 "requests_denied", "lookups", "audited"));
 	tally_json(&t->inbound, to, "inbound", TEXTS("port"), TEXTS("count"));
 	tally_json(&t->denials, to, "denials", TEXTS("scope", "what", "rule"), TEXTS("count"));
 	tally_json(&t->approvals, to, "approvals", TEXTS("scope", "what", "answer", "by"),

@@ -20,18 +20,37 @@
  */
 struct asked {
 	int dir;
+	struct filter filter; /* of --since and --until */
 	struct journal_reader *reader;
 	uint64_t last; /* records after it do not count */
 	int status; /* of what was reported */
 	char told[sizeof(((struct err *)0)->message)];
 };
 
-static int asked_init(struct asked *a, const char *path)
+/* The beginning of each verb: takes the options out of argv, which then has the journal's directory
+ * and as many more words as the verb wants, fills the filter with --since and --until, and opens
+ * the directory. 0, or the status to return. */
+static int asked_init(struct asked *a, int argc, char **argv, const struct word_opt *opts,
+		      unsigned nopts, int nwords, const char *wants)
 {
 	struct err e;
+	int n;
 
-	*a = (struct asked){ .last = UINT64_MAX };
-	a->dir = journal_dir_open(path, &e);
+	*a = (struct asked){ .dir = -1, .last = UINT64_MAX };
+	n = words_take(argc, argv, opts, nopts, &e);
+	if (n < 0)
+		return report(&e);
+	filter_init(&a->filter);
+	for (unsigned i = 0; i < nopts; i++)
+		if (opts[i].value && *opts[i].value &&
+		    ((!strcmp(opts[i].name, "since") &&
+		      filter_since(&a->filter, *opts[i].value, &e) < 0) ||
+		     (!strcmp(opts[i].name, "until") &&
+		      filter_until(&a->filter, *opts[i].value, &e) < 0)))
+			return report(&e);
+	if (n != nwords)
+		return fail(ERR_USAGE, "%s needed", wants);
+	a->dir = journal_dir_open(argv[0], &e);
 	return a->dir < 0 ? report(&e) : 0;
 }
 
@@ -120,21 +139,12 @@ int verb_touched(int argc, char **argv)
 					 { "until", &until, NULL },
 					 { "json", NULL, &json },
 					 { "all", NULL, &all } };
-	struct filter f;
 	struct asked a;
-	struct err e;
-	int n = words_take(argc, argv, opts, ARRAY_LEN(opts), &e), status;
+	int status = asked_init(&a, argc, argv, opts, ARRAY_LEN(opts), 1, "one directory is");
 
-	filter_init(&f);
-	if (n < 0 || (since && filter_since(&f, since, &e) < 0) ||
-	    (until && filter_until(&f, until, &e) < 0))
-		return report(&e);
-	if (n != 1)
-		return fail(ERR_USAGE, "one directory is needed");
-	status = asked_init(&a, argv[0]);
 	if (status)
 		return status;
-	status = touched_ask(&a, &f, json, all);
+	status = touched_ask(&a, &a.filter, json, all);
 	asked_fini(&a);
 	return status;
 }
@@ -174,17 +184,11 @@ int verb_diff(int argc, char **argv)
 {
 	bool json = false, all = false;
 	const struct word_opt opts[] = { { "json", NULL, &json }, { "all", NULL, &all } };
-	struct filter f;
 	struct asked a;
-	struct err e;
 	uint64_t from, to;
-	int n = words_take(argc, argv, opts, ARRAY_LEN(opts), &e), status;
+	int status = asked_init(&a, argc, argv, opts, ARRAY_LEN(opts), 3,
+				"a directory and two snapshots are");
 
-	if (n < 0)
-		return report(&e);
-	if (n != 3)
-		return fail(ERR_USAGE, "a directory and two snapshots are needed");
-	status = asked_init(&a, argv[0]);
 	if (status)
 		return status;
 	status = snapshot_find(&a, argv[1], &from);
@@ -193,12 +197,13 @@ int verb_diff(int argc, char **argv)
 	if (!status && from > to)
 		status = fail(ERR_USAGE, "'%s' is after '%s'" REMEDY "give the earlier one first",
 			      argv[1], argv[2]);
-	filter_init(&f);
 	if (!status) {
+		struct filter *f = &a.filter;
+
 		/* What the snapshot holds is what came before its record. */
-		f.first = from == UINT64_MAX ? from : from + 1;
-		f.last = to == UINT64_MAX ? to : to - (to ? 1 : 0);
-		status = touched_ask(&a, &f, json, all);
+		f->first = from == UINT64_MAX ? from : from + 1;
+		f->last = to == UINT64_MAX ? to : to - (to ? 1 : 0);
+		status = touched_ask(&a, f, json, all);
 	}
 	asked_fini(&a);
 	return status;
@@ -213,21 +218,18 @@ int verb_blame(int argc, char **argv)
 	static struct blame b;
 	struct journal_entry j;
 	struct asked a;
-	struct err e;
-	int n = words_take(argc, argv, opts, ARRAY_LEN(opts), &e), status;
+	int status =
+		asked_init(&a, argc, argv, opts, ARRAY_LEN(opts), 2, "a directory and a path are");
 
-	if (n < 0)
-		return report(&e);
-	if (n != 2)
-		return fail(ERR_USAGE, "a directory and a path are needed");
-	if (argv[1][0] != '/')
+	if (status)
+		return status;
+	if (argv[1][0] != '/') {
+		asked_fini(&a);
 		return fail(ERR_USAGE,
 			    "'%s' is not a path from the root of the cell" REMEDY
 			    "write it as '/%s' or with the directory that it is in",
 			    argv[1], argv[1]);
-	status = asked_init(&a, argv[0]);
-	if (status)
-		return status;
+	}
 	blame_init(&b, argv[1], all);
 	status = asked_begin(&a, 1);
 	while (!status && asked_next(&a, &j))
@@ -281,25 +283,25 @@ int verb_timeline(int argc, char **argv)
 					 { "json", NULL, &json } };
 	static struct story s;
 	struct journal_entry j;
-	struct filter f;
 	struct asked a;
-	struct err e;
-	int n = words_take(argc, argv, opts, ARRAY_LEN(opts), &e), status;
+	int status = asked_init(&a, argc, argv, opts, ARRAY_LEN(opts), 1, "one directory is");
+	const struct filter *f = &a.filter;
 
-	filter_init(&f);
-	if (n < 0 || (since && filter_since(&f, since, &e) < 0) ||
-	    (until && filter_until(&f, until, &e) < 0))
-		return report(&e);
-	if (n != 1)
-		return fail(ERR_USAGE, "one directory is needed");
-	status = asked_init(&a, argv[0]);
 	if (status)
 		return status;
 	story_init(&s);
-	a.last = f.last;
+	a.last = f->last;
 	status = asked_begin(&a, 1);
+	/* Once it has begun, the story keeps what it knows of processes. */
+	if (!status)
+		journal_reader_seek(a.reader, &(struct journal_seek){ .first = f->first,
+								      .earliest = f->earliest,
+								      .latest = INT64_MAX,
+								      .once = true,
+								      .table = story_table,
+								      .arg = &s });
 	while (!status && asked_next(&a, &j))
-		if (j.seq >= f.first && j.wall >= f.earliest && j.wall <= f.latest)
+		if (j.seq >= f->first && j.wall >= f->earliest && j.wall <= f->latest)
 			story_follow(&s, &j);
 		else
 			story_before(&s, &j);
@@ -334,29 +336,31 @@ int verb_export(int argc, char **argv)
 	const struct export_format *x;
 	static struct exporter out;
 	struct journal_entry j;
-	struct filter f;
 	struct asked a;
 	struct err e;
-	int n = words_take(argc, argv, opts, ARRAY_LEN(opts), &e), status, rc = 0;
+	int status = asked_init(&a, argc, argv, opts, ARRAY_LEN(opts), 1, "one directory is"),
+	    rc = 0;
 
-	filter_init(&f);
-	if (n < 0 || (since && filter_since(&f, since, &e) < 0) ||
-	    (until && filter_until(&f, until, &e) < 0))
-		return report(&e);
-	if (n != 1)
-		return fail(ERR_USAGE, "one directory is needed");
-	x = export_find(format);
-	if (!x)
-		return fail(ERR_USAGE, "unknown format '%s'" REMEDY "use ndjson, ocsf or otlp",
-			    format);
-	status = asked_init(&a, argv[0]);
 	if (status)
 		return status;
+	x = export_find(format);
+	if (!x) {
+		asked_fini(&a);
+		return fail(ERR_USAGE, "unknown format '%s'" REMEDY "use ndjson, ocsf or otlp",
+			    format);
+	}
 	exporter_init(&out, x, stdout, url);
-	a.last = f.last;
+	a.last = a.filter.last;
 	status = asked_begin(&a, 1);
+	if (!status && x->seeks)
+		journal_reader_seek(a.reader, &(struct journal_seek){ .first = a.filter.first,
+								      .earliest = a.filter.earliest,
+								      .latest = a.filter.latest,
+								      .table = exporter_table,
+								      .arg = &out });
 	while (!status && !rc && asked_next(&a, &j))
-		rc = exporter_follow(&out, x, &j, filter_takes(&f, &j, (struct jtext){ 0 }), &e);
+		rc = exporter_follow(&out, x, &j, filter_takes(&a.filter, &j, (struct jtext){ 0 }),
+				     &e);
 	if (!status && !rc)
 		rc = exporter_end(&out, x, &e);
 	if (!status)

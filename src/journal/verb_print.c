@@ -17,7 +17,7 @@
 #include "journal/filter.h"
 #include "journal/journal.h"
 #include "journal/line.h"
-#include "journal/processes.h"
+#include "journal/table.h"
 #include "journal/verbs.h"
 
 #define POLL_MS 100
@@ -26,7 +26,7 @@
 struct printing {
 	struct filter filter;
 	struct processes processes;
-	bool json, programs; /* programs: they are wanted */
+	bool json;
 	bool page, sse, ping;
 	uint64_t after, limit, shown, last; /* limit 0: none; last: that was shown */
 	bool more; /* there are more than limit */
@@ -49,14 +49,11 @@ static int filter_make(struct filter *f, const char *const *values, struct err *
 
 static void entry_print(struct printing *p, const struct journal_entry *j)
 {
+	struct process *process = processes_follow(&p->processes, j);
 	struct jtext program = { 0 };
 
-	if (p->programs) {
-		struct process *process = processes_follow(&p->processes, j);
-
-		if (process && process->program)
-			program = process->program->path;
-	}
+	if (process && process->program)
+		program = process->program->path;
 	if (j->seq <= p->after || !filter_takes(&p->filter, j, program))
 		return;
 	if (p->limit && p->shown == p->limit) {
@@ -87,6 +84,13 @@ static bool is_over(struct printing *x)
 		fflush(stdout);
 	}
 	return ferror(stdout) || (poll(&p, 1, POLL_MS) > 0 && p.revents & (POLLERR | POLLHUP));
+}
+
+static bool table_take(void *arg, const void *data, size_t n)
+{
+	struct printing *p = arg;
+
+	return table_read(&p->processes, data, n, NULL, NULL);
 }
 
 static int print_all(struct printing *p, struct journal_reader *r, bool follow)
@@ -157,13 +161,17 @@ int verb_print(int argc, char **argv)
 	dir = journal_dir_open(argv[0], &e);
 	if (dir < 0)
 		return report(&e);
-	/* What a process runs is known from the records before. */
-	p.programs = true;
 	if (journal_reader_new(dir, 1, &r, &e) < 0) {
 		close(dir);
 		return report(&e);
 	}
+	/* What a process runs is known from the records before, or from a table. */
 	processes_init(&p.processes, NULL, NULL);
+	journal_reader_seek(r, &(struct journal_seek){ .first = MAX(p.filter.first, p.after + 1),
+						       .earliest = p.filter.earliest,
+						       .latest = p.filter.latest,
+						       .table = table_take,
+						       .arg = &p });
 	if (p.page)
 		printf("{\"records\":[");
 	status = print_all(&p, r, follow);

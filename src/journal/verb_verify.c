@@ -12,7 +12,7 @@
 #include "base/report.h"
 #include "journal/hash.h"
 #include "journal/journal.h"
-#include "journal/key.h"
+#include "journal/keys.h"
 #include "journal/line.h"
 #include "journal/show.h"
 #include "journal/verbs.h"
@@ -175,9 +175,10 @@ static int proof_load(const char *name, struct buf *to, struct err *e)
 	return 0;
 }
 
-/* The public half of the host's own key. */
-static int own_public(const char *journals, uint8_t public[32], struct err *e)
+/* Adds the public halves of the host's own key and of those that it replaced. */
+static int own_publics(const char *journals, struct buf *publics, struct err *e)
 {
+	struct journal_keys olds;
 	struct journal_key k;
 	int dir, rc;
 
@@ -190,12 +191,17 @@ static int own_public(const char *journals, uint8_t public[32], struct err *e)
 	if (dir < 0)
 		return -1;
 	rc = key_open(&k, dir, false, e);
+	if (!rc) {
+		buf_add(publics, k.public, sizeof(k.public));
+		rc = keys_read(&olds, dir, &k, e);
+		for (size_t i = 0; i < BUF_COUNT(&olds.old, struct key_old); i++)
+			buf_add(publics, BUF_ITEM(&olds.old, struct key_old, i)->key.public,
+				sizeof(k.public));
+		keys_free(&olds);
+		key_close(&k);
+	}
 	close(dir);
-	if (rc < 0)
-		return -1;
-	memcpy(public, k.public, sizeof(k.public));
-	key_close(&k);
-	return 0;
+	return rc;
 }
 
 int verb_check(int argc, char **argv)
@@ -204,7 +210,7 @@ int verb_check(int argc, char **argv)
 	const struct word_opt opts[] = { { "key", &key, NULL },
 					 { "journals", &journals, NULL },
 					 { "json", NULL, &json } };
-	struct buf text = { 0 }, hold = { 0 };
+	struct buf text = { 0 }, hold = { 0 }, publics = { 0 };
 	union journal_record record;
 	struct journal_entry j;
 	uint8_t public[32];
@@ -216,12 +222,24 @@ int verb_check(int argc, char **argv)
 		return report(&e);
 	if (n != 1)
 		return fail(ERR_USAGE, "one file with a proof is needed");
-	rc = key ? public_parse(key, public, &e) : own_public(journals, public, &e);
+	rc = key ? public_parse(key, public, &e) : own_publics(journals, &publics, &e);
+	if (key && !rc)
+		buf_add(&publics, public, sizeof(public));
 	if (!rc)
 		rc = proof_load(argv[0], &text, &e);
-	if (!rc)
-		rc = journal_proof_check((char *)text.p, text.len, public, &j, &record, cell, &hold,
-					 &e);
+	/* What is said is why it is not good by the current key. */
+	for (size_t i = 0; !rc && i < publics.len; i += sizeof(public)) {
+		struct err why;
+
+		hold.len = 0;
+		rc = journal_proof_check((char *)text.p, text.len, publics.p + i, &j, &record, cell,
+					 &hold, &why);
+		if (!rc)
+			break;
+		if (!i)
+			e = why;
+		rc = i + sizeof(public) < publics.len ? 0 : -1;
+	}
 	if (!rc && json) {
 		line_json(stdout, &j, (struct jtext){ 0 });
 	} else if (!rc) {
@@ -232,5 +250,6 @@ int verb_check(int argc, char **argv)
 	}
 	buf_free(&text);
 	buf_free(&hold);
+	buf_free(&publics);
 	return rc < 0 ? report(&e) : 0;
 }

@@ -5,6 +5,8 @@
 #include "base/err.h"
 
 int verb_seal(int argc, char **argv);
+int verb_tend(int argc, char **argv);
+int verb_append(int argc, char **argv);
 int verb_print(int argc, char **argv);
 int verb_verify(int argc, char **argv);
 int verb_head(int argc, char **argv);

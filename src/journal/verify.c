@@ -17,7 +17,8 @@
 #include "journal/files.h"
 #include "journal/hash.h"
 #include "journal/journal.h"
-#include "journal/key.h"
+#include "journal/keys.h"
+#include "journal/table.h"
 
 struct seen {
 	uint64_t number, seq, count;
@@ -31,6 +32,8 @@ struct verifier {
 	struct journal_check *c;
 	int dir;
 	struct journal_key key;
+	struct journal_keys keys; /* that it replaced */
+	const struct key_head *pinned; /* the journal's end when the key was replaced; NULL: none */
 	struct journal_names names;
 	struct buf seen; /* struct seen */
 	struct buf data, leaves;
@@ -57,6 +60,17 @@ static void wrong(struct verifier *v, const char *fmt, ...)
 }
 
 /* ---- one block ---- */
+
+static bool table_check(const struct unpacker *u)
+{
+	struct processes t;
+	bool good;
+
+	processes_init(&t, NULL, NULL);
+	good = table_read(&t, u->table.p, (size_t)(u->table.end - u->table.p), NULL, NULL);
+	processes_fini(&t);
+	return good;
+}
 
 /* Its records and their tree. */
 static void records_check(struct verifier *v, const struct journal_head *h, const char *where)
@@ -86,6 +100,20 @@ static void records_check(struct verifier *v, const struct journal_head *h, cons
 	    latest != h->latest)
 		wrong(v, "block %llu%s: its records are not those that its head is about",
 		      (ull)h->number, where);
+	if (h->table && !table_check(&v->unpacker))
+		wrong(v, "block %llu%s: its table of processes is not one", (ull)h->number, where);
+}
+
+/* Which key may have signed a block; NULL: none that is known. */
+static const struct journal_key *key_of(struct verifier *v, const struct journal_block *b)
+{
+	const struct key_old *old = keys_find(&v->keys, b->key);
+
+	if (!memcmp(b->key, v->key.id, sizeof(b->key)))
+		return &v->key;
+	if (!v->pinned)
+		v->pinned = keys_head(&v->keys, v->cell);
+	return old && v->pinned && b->head.number <= v->pinned->block ? &old->key : NULL;
 }
 
 static int block_check(struct verifier *v, int fd, uint64_t segment, off_t at,
@@ -99,6 +127,7 @@ static int block_check(struct verifier *v, int fd, uint64_t segment, off_t at,
 			  .at = at,
 			  .place = BUF_COUNT(&v->seen, struct seen) };
 	char where[80], hex[2 * JOURNAL_KEY_ID + 1];
+	const struct journal_key *key;
 	int rc = block_data_at(fd, at, h, &v->data);
 
 	snprintf(where, sizeof(where), " (" SEGMENT_NAME ", byte %lld)", (ull)segment,
@@ -111,9 +140,10 @@ static int block_check(struct verifier *v, int fd, uint64_t segment, off_t at,
 	if (strcmp(h->cell, v->cell) != 0)
 		wrong(v, "block %llu%s is of another cell: %s", (ull)h->number, where, h->cell);
 	hash_hex(b->key, sizeof(b->key), hex);
-	if (memcmp(b->key, v->key.id, sizeof(b->key)) != 0)
+	key = key_of(v, b);
+	if (!key)
 		wrong(v, "block %llu%s is signed by another key: %s", (ull)h->number, where, hex);
-	else if (!key_verify(&v->key, b))
+	else if (!key_verify(key, b))
 		wrong(v, "block %llu%s: its head was changed: the signature does not fit",
 		      (ull)h->number, where);
 	if (!rc)
@@ -265,29 +295,30 @@ static void order_check(struct verifier *v)
 	memcpy(v->c->tip.cell, v->cell, sizeof(v->cell));
 }
 
-static void kept_head_check(struct verifier *v)
+/* A head that is certain: the journal must have it. whose: in words. */
+static void head_check(struct verifier *v, uint64_t block, const uint8_t hash[JOURNAL_HASH],
+		       const char *whose)
 {
 	const struct journal_check *c = v->c;
 
-	if (!c->head_block)
-		return;
-	if (c->head_block > c->tip.block) {
+	if (block > c->tip.block) {
 		wrong(v,
-		      "the journal ends with block %llu, but the head that was kept is of block "
-		      "%llu: its end was cut off",
-		      (ull)c->tip.block, (ull)c->head_block);
+		      "the journal ends with block %llu, but the head that %s is of block %llu: "
+		      "its "
+		      "end was cut off",
+		      (ull)c->tip.block, whose, (ull)block);
 		return;
 	}
 	for (size_t i = 0; i < BUF_COUNT(&v->seen, struct seen); i++) {
 		const struct seen *s = BUF_ITEM(&v->seen, struct seen, i);
 
-		if (s->number != c->head_block)
+		if (s->number != block)
 			continue;
-		if (memcmp(s->hash, c->head_hash, JOURNAL_HASH) != 0)
+		if (memcmp(s->hash, hash, JOURNAL_HASH) != 0)
 			wrong(v,
-			      "block %llu has another hash than the head that was kept: the "
-			      "journal was replaced",
-			      (ull)s->number);
+			      "block %llu has another hash than the head that %s: the journal was "
+			      "replaced",
+			      (ull)s->number, whose);
 		return;
 	}
 }
@@ -342,16 +373,18 @@ static int raws_check(struct verifier *v, struct err *e)
 
 static int verify_key(struct verifier *v, struct err *e)
 {
-	int journals, rc;
+	int journals = openat(v->dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+	struct err unused;
 
-	if (v->c->key)
-		return key_public(&v->key, v->c->key, e);
-	journals = openat(v->dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (journals < 0)
+	if (journals < 0 && !v->c->key)
 		return err_set(e, ERR_FAILED, "cannot open the directory of journals: %s",
 			       strerror(errno));
-	rc = key_open(&v->key, journals, false, e);
-	close(journals);
+	rc = v->c->key ? key_public(&v->key, v->c->key, e) : key_open(&v->key, journals, false, e);
+	/* Without the list only the key itself counts: then its blocks are by another key. */
+	if (!rc && journals >= 0 && keys_read(&v->keys, journals, &v->key, &unused) < 0)
+		v->keys = (struct journal_keys){ 0 };
+	if (journals >= 0)
+		close(journals);
 	return rc;
 }
 
@@ -383,12 +416,19 @@ int journal_verify(int dir, struct journal_check *c, struct err *e)
 		rc = segment_check(&v, *BUF_ITEM(&v.names.segments, uint64_t, i), i + 1 == n, e);
 	if (!rc) {
 		order_check(&v);
-		kept_head_check(&v);
+		if (c->head_block)
+			head_check(&v, c->head_block, c->head_hash, "was kept");
+		/* Also if no block is left that an old key has signed. */
+		v.pinned = n ? keys_head(&v.keys, v.cell) : NULL;
+		if (v.pinned)
+			head_check(&v, v.pinned->block, v.pinned->hash,
+				   "was signed when the key was replaced");
 		rc = raws_check(&v, e);
 	}
 	if (hold >= 0)
 		close(hold);
 	key_close(&v.key);
+	keys_free(&v.keys);
 	journal_names_free(&v.names);
 	buf_free(&v.seen);
 	buf_free(&v.data);

@@ -2,6 +2,7 @@
  * wire/bootspec.h, writes the spec and starts the kernel. Everything that is made here is gone
  * again when viv ends, however it ends: descriptors, namespaces and processes by themselves, a
  * cgroup at the latest when the next one is made. */
+#include "keeper/frozen.h"
 #include "keeper/gatenames.h"
 #include "keeper/gate.h"
 #include "keeper/gateca.h"
@@ -164,6 +165,7 @@ static int mounts_prepare(struct cell *c, const struct run_options *o, struct er
 						    : m->volume			? "disk"
 										: "tmpfs",
 					    .readonly = m->readonly,
+					    .nofollow = m->nofollow,
 					    .fd = -1,
 					    .write_fd = -1,
 					    .size = m->size };
@@ -180,12 +182,20 @@ static int mounts_prepare(struct cell *c, const struct run_options *o, struct er
 				return -1;
 			continue;
 		}
-		err = host_mount_open(m->src, m->readonly, c->uid, c->gid, &host);
+		err = host_mount_open(m->src, m->subpath, m->readonly, c->uid, c->gid, &host);
 		if (err == -ENOENT)
 			return err_set(e, ERR_FAILED,
 				       "--mount: there is no '%s' on this host" REMEDY
 				       "make it first",
 				       m->src);
+		if (m->subpath && (err == -ELOOP || err == -EXDEV || err == -ENOTDIR))
+			return err_set(e, ERR_FAILED,
+				       "--mount: '%s' below '%s' leads through %s" REMEDY
+				       "name the directory itself",
+				       m->subpath, m->src,
+				       err == -ELOOP   ? "a symbolic link"
+				       : err == -EXDEV ? "another mount"
+						       : "a file");
 		if (err == -ENOTSUP)
 			return err_set(
 				e, ERR_FAILED,
@@ -300,7 +310,7 @@ static int volume_map(struct cell *c, const struct disk *d, struct disk_spec *ou
 	if (c->uid == geteuid() || d->uid == c->uid)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/data", d->dir);
-	err = host_mount_open(path, out->readonly, c->uid, c->gid, &m);
+	err = host_mount_open(path, NULL, out->readonly, c->uid, c->gid, &m);
 	if (err)
 		return err_set(e, ERR_FAILED, "cannot open a volume: %s", strerror(-err));
 	if (!m.detached)
@@ -379,12 +389,13 @@ static int rules_give(struct cell *c, const struct run_options *o, struct err *e
 /* The door to vivd, and the program that tools are in the cell. */
 static int tools_give(struct cell *c, struct run_options *o, struct err *e)
 {
-	int fd;
+	int fd, viv;
 
-	if (door_prepare(o, &c->spec.tools, &fd, e) < 0)
+	if (door_prepare(o, &c->spec.tools, &fd, &viv, e) < 0)
 		return -1;
 	c->spec.tool_fd = fd < 0 ? -1 : fd_give(c, fd, e);
-	return fd < 0 || c->spec.tool_fd >= 0 ? 0 : -1;
+	c->spec.viv_fd = viv < 0 ? -1 : fd_give(c, viv, e);
+	return (fd < 0 || c->spec.tool_fd >= 0) && (viv < 0 || c->spec.viv_fd >= 0) ? 0 : -1;
 }
 
 /* The ring of its journal. */
@@ -401,6 +412,18 @@ static int journal_give(struct cell *c, const struct run_options *o, const struc
 	c->spec.journal_fd = fd_give(c, ring, e);
 	c->spec.journal_bell = fd_give(c, bell, e);
 	return c->spec.journal_fd < 0 || c->spec.journal_bell < 0 ? -1 : 0;
+}
+
+/* What its processes go on from. */
+static int frozen_give(struct cell *c, const struct run_options *o, const struct rootfs *p,
+		       struct err *e)
+{
+	int fd;
+
+	if (frozen_prepare(o, p, &fd, e) < 0)
+		return -1;
+	c->spec.thaw_fd = fd < 0 ? -1 : fd_give(c, fd, e);
+	return fd < 0 || c->spec.thaw_fd >= 0 ? 0 : -1;
 }
 
 /* Where programs find the certificates that they trust, which are in the cell's files: what the
@@ -470,7 +493,8 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 	s->quiet = o->quiet;
 	s->trace = o->trace;
 	s->fast = o->fast;
-	s->trace_fd = s->policy_fd = s->tool_fd = s->journal_fd = s->journal_bell = -1;
+	s->thaw_fd = s->trace_fd = s->policy_fd = s->tool_fd = s->viv_fd = s->journal_fd =
+		s->journal_bell = -1;
 	s->mode = o->tell.mode;
 	s->idle = o->detach;
 	s->seed = o->detach || (p->kept && s->mode == MODE_RUN);
@@ -513,6 +537,8 @@ static int cell_prepare(struct cell *c, struct run_options *o, const struct root
 		status = rules_give(c, o, e);
 	if (!status && s->mode == MODE_RUN && !o->visit && !o->pool)
 		status = tools_give(c, o, e);
+	if (!status)
+		status = frozen_give(c, o, p, e);
 	if (!status)
 		status = journal_give(c, o, p, e);
 	if (status)
@@ -612,6 +638,8 @@ int run_cell(const struct run_options *options, struct rootfs *rootfs, struct er
 	/* Who has seen the cell do something can ask for it. vivd notices one whose tools it has to
 	 * serve. */
 	listed = keeper.alone && !c.spec.tools;
+	if (o.parent && lease_open(o.parent, e) < 0)
+		goto out_cgroup;
 	if (keeper.id[0] && !o.visit && !listed && serve_open(e) < 0)
 		goto out_cgroup;
 	if (cell_start(&c, kernel, &isolated, e) < 0) {
@@ -622,6 +650,7 @@ int run_cell(const struct run_options *options, struct rootfs *rootfs, struct er
 		status = watch(&isolated, c.control, signals, &c.cgroup, e);
 	}
 out_cgroup:
+	frozen_keep();
 	journal_drop();
 	cgroup_remove(&c.cgroup);
 	return status;

@@ -14,12 +14,15 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "host/fdmsg.h"
 #include "store/named.h"
 #include "store/store.h"
 
+/* How long a cell has for a snapshot. Its kernel brings all that was written to the host's disk. */
+#define SEAL_WAITS_MS 20000
 /* How long a signal lets an answer come first. */
 #define SIGNAL_WAITS_MS 2000
 
@@ -322,10 +325,35 @@ int keep_await(int fd, int signals)
 	}
 }
 
+static int64_t clock_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* Is there something to read before that time (clock_ms), 0 being never? */
+static bool await_until(int fd, int64_t end)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int64_t left;
+	int n;
+
+	if (!end)
+		return true;
+	do {
+		left = end - clock_ms();
+		n = left > 0 ? poll(&p, 1, (int)left) : 0;
+	} while (n < 0 && errno == EINTR);
+	return n != 0;
+}
+
 int keep_ask_by(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t want,
 		struct keep_wait *w, struct keep_msg *ret, struct err *e)
 {
 	static uint32_t last;
+	int64_t end = w->deadline_ms ? clock_ms() + w->deadline_ms : 0;
 	int err;
 
 	m->id = ++last ? last : ++last;
@@ -334,6 +362,13 @@ int keep_ask_by(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint3
 		w->signal = w->signals < 0 ? 0 : keep_await(fd, w->signals);
 		if (w->signal)
 			return err_set(e, ERR_FAILED, "the cell does not answer");
+		if (!await_until(fd, end)) {
+			ret->type = 0;
+			return err_set(e, ERR_SILENT,
+				       "the cell has not answered for %d seconds" REMEDY
+				       "try again, or stop the cell",
+				       w->deadline_ms / 1000);
+		}
 		err = keep_recv(fd, ret, NULL, NULL, 0);
 		if (err)
 			break;
@@ -397,10 +432,11 @@ int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct ke
 
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e)
 {
+	struct keep_wait w = { .signals = -1, .deadline_ms = SEAL_WAITS_MS };
 	struct keep_msg m = { .type = KEEP_SEAL }, answer;
 
 	snprintf(m.text, sizeof(m.text), "%s", name);
-	if (keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e) < 0)
+	if (keep_ask_by(fd, &m, NULL, 0, KEEP_OK, &w, &answer, e) < 0)
 		return -1;
 	*ret_layer = (uint32_t)answer.n;
 	return 0;
@@ -408,8 +444,9 @@ int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e)
 
 int keep_forget(int fd, const char *snapshot, struct err *e)
 {
+	struct keep_wait w = { .signals = -1, .deadline_ms = SEAL_WAITS_MS };
 	struct keep_msg m = { .type = KEEP_FORGET }, answer;
 
 	snprintf(m.text, sizeof(m.text), "%s", snapshot);
-	return keep_ask(fd, &m, NULL, 0, KEEP_OK, &answer, e);
+	return keep_ask_by(fd, &m, NULL, 0, KEEP_OK, &w, &answer, e);
 }

@@ -56,6 +56,7 @@ int keep_ask(int fd, struct keep_msg *m, const int *fds, unsigned nfds, uint32_t
 /* How an answer is waited for. */
 struct keep_wait {
 	int signals; /* as for keep_await; -1: none */
+	int deadline_ms; /* how long, without signals; 0: as long as it takes */
 	int signal; /* returned: the one that did not want to wait; 0: none */
 	void (*other)(void *arg,
 		      struct keep_msg *m); /* gets other messages; NULL: they are dropped */
@@ -83,6 +84,7 @@ int must_check keep_start_fill(const struct keep_start *s, struct keep_msg *m,
  * w->signal: that signal did not want to wait. */
 int keep_exec(int fd, const struct keep_start *s, struct keep_wait *w, struct keep_msg *ret,
 	      struct err *e);
+/* Both fail if there is no answer after a while: a kernel that was broken into need not give one. */
 int keep_seal(int fd, const char *name, uint32_t *ret_layer, struct err *e);
 int keep_forget(int fd, const char *snapshot, struct err *e);
 

@@ -40,6 +40,7 @@ static unsigned nwaiting;
 static struct client *taker; /* NULL: nobody */
 static uint32_t taker_id;
 static bool open_; /* the cell has a door */
+static bool cells_; /* its rules may allow cells in it */
 
 /* ---- connections ---- */
 
@@ -116,6 +117,11 @@ void door_close(void)
 	open_ = false;
 }
 
+bool door_has_cells(void)
+{
+	return open_ && cells_;
+}
+
 bool door_is_open(void)
 {
 	return open_;
@@ -142,7 +148,9 @@ void tools_request(struct client *c, const struct keep_msg *in)
 	buf_add_text(&text, "{");
 	list_write(&text, "tools", keeper.o->tools);
 	list_write(&text, "policy", gate_rules());
-	buf_add_text(&text, "}");
+	json_member_add(&text, "settings", "{");
+	run_options_write(keeper.o, 0, &text);
+	buf_add_text(&text, "}}");
 	fd = memfd_sealed("tools", text.p, text.len);
 	buf_free(&text);
 	if (fd < 0)
@@ -183,21 +191,41 @@ static int rules_names(const struct run_options *o, struct buf *names, struct er
 	for (unsigned i = 0; ret == 0 && i < policy_count(&p); i++) {
 		const struct rule *r = policy_rule(&p, i);
 
-		if (r->scope == SCOPE_TOOLS && r->verdict != VERDICT_DENY)
+		char name[TOOL_NAME_MAX + 2];
+
+		if (r->scope != SCOPE_TOOLS || r->verdict == VERDICT_DENY)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(r->glob, "/"), r->glob);
+		if (policy_has_tool(&p, o->tools, name)) /* another layer may not allow it */
 			name_add(names, r->glob, strcspn(r->glob, "/"));
 	}
 	policy_fini(&p);
 	return ret;
 }
 
-int door_prepare(struct run_options *o, const char **ret_tools, int *ret_program, struct err *e)
+/* One of our programs, to be read. */
+static int program_read(const char *name, struct err *e)
+{
+	char path[32];
+	int fd = program_open(name, e), ret;
+
+	if (fd < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	ret = open(path, O_RDONLY | O_CLOEXEC);
+	if (ret < 0)
+		err_set(e, ERR_FAILED, "cannot open %s: %s", name, strerror(errno));
+	close(fd);
+	return ret;
+}
+
+int door_prepare(struct run_options *o, const char **ret_tools, int *ret_program, int *ret_viv,
+		 struct err *e)
 {
 	struct buf names = { 0 };
-	char path[32];
-	int fd;
 
 	*ret_tools = NULL;
-	*ret_program = -1;
+	*ret_program = *ret_viv = -1;
 	if (!door_is_wanted(o))
 		return 0;
 	for (char **t = o->tools; t && *t; t++)
@@ -208,14 +236,17 @@ int door_prepare(struct run_options *o, const char **ret_tools, int *ret_program
 	}
 	buf_add_text(&names, "");
 	*ret_tools = run_keep(o, names.p);
-	fd = program_open("viv-tools", e);
-	if (fd < 0)
-		return -1;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	*ret_program = open(path, O_RDONLY | O_CLOEXEC);
-	close(fd);
+	*ret_program = program_read("viv-tools", e);
 	if (*ret_program < 0)
-		return err_set(e, ERR_FAILED, "cannot open viv-tools: %s", strerror(errno));
+		return -1;
+	cells_ = rules_may_have_cells(o->policy);
+	if (cells_) {
+		*ret_viv = program_read("viv", e);
+		if (*ret_viv < 0) {
+			close(*ret_program);
+			return -1;
+		}
+	}
 	open_ = true;
 	return 0;
 }

@@ -48,6 +48,7 @@ void event_add(enum keep_event_kind kind, const struct kproc *p, int a, int b, c
 	if (p) {
 		m->proc = p->num;
 		m->pid = p->pid;
+		m->flags = p->flags;
 	}
 	snprintf(m->text, sizeof(m->text), "%s", text ? text : "");
 	clients_events();

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <ifaddrs.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@
 #include "keeper/gate.h"
 #include "keeper/gateca.h"
 #include "keeper/gatenames.h"
+#include "keeper/journal.h"
 #include "keeper/secrets.h"
 #include "policy/policy.h"
 #include "wire/gate.h"
@@ -41,6 +43,7 @@
 #define QUICK_MAX 10 /* others in a row: then there is none for a while */
 #define PAUSE_MIN 10u /* seconds, doubled each time */
 #define PAUSE_MAX 320u
+#define LAST_MS 500 /* for its last records */
 #define LINES_MAX 20 /* that a gate may write to its standard error */
 
 static struct source channel = { .fd = -1 }; /* readable: the cell wants a gate */
@@ -53,6 +56,7 @@ static unsigned quick, lines, pause_s = PAUSE_MIN;
 static int bound = -1; /* a memory file that each gate reads and adds to */
 static bool granted; /* the cell has a network, and the channel is watched */
 static bool lost; /* the kernel has yet to hear that a gate is gone */
+static bool waits; /* for a journal that cannot be written */
 
 /* ---- settings ---- */
 
@@ -162,7 +166,13 @@ static void gate_said(struct source *s, uint32_t events)
 /* When there is no gate, the channel is watched; it says nothing else meanwhile. */
 static void channel_watch(void)
 {
-	source_change(&channel, child.fd >= 0 ? 0 : EPOLLIN | (lost ? EPOLLOUT : 0u));
+	source_change(&channel, child.fd >= 0 || waits ? 0 : EPOLLIN | (lost ? EPOLLOUT : 0u));
+}
+
+void gate_retry(void)
+{
+	waits = false;
+	channel_watch();
 }
 
 /* The kernel has to hear of each gate that is gone, or it waits for ever for what it asked. */
@@ -221,14 +231,15 @@ static void gate_ended(struct source *s, uint32_t events)
 	if (lasted >= LONG_NS)
 		quick = 0, pause_s = PAUSE_MIN;
 	gatectl_last();
+	journal_gate_end();
 	gatectl_gone();
 	gate_failed();
 }
 
 /* Its descriptors (wire/gate.h); borrowed. 0 or -errno. */
-static int gate_spawn(int program, int null, int text, int control, int err_pipe)
+static int gate_spawn(int program, int null, int text, int control, int err_pipe, const int ring[2])
 {
-	int fds[] = { null, null, err_pipe, channel.fd, text, control, bound };
+	int fds[] = { null, null, err_pipe, channel.fd, text, control, bound, ring[0], ring[1] };
 	struct isolate_spawn spawn = { .program_fd = program,
 				       .gate = true,
 				       .fds = fds,
@@ -246,48 +257,71 @@ static int gate_spawn(int program, int null, int text, int control, int err_pipe
 	return source_add(&child, gate.pidfd, EPOLLIN, gate_ended);
 }
 
+static void close_all(const int *fds, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+/* Started or not: what became of it. */
+static void gate_started(int err, const char *why)
+{
+	char line[512];
+
+	if (!err) {
+		channel_watch();
+		return;
+	}
+	snprintf(line, sizeof(line), "cannot start viv-gate: %.400s", why);
+	gate_tell(line, sizeof(line));
+	quick = QUICK_MAX;
+	gatectl_gone();
+	gate_failed();
+}
+
 static void gate_start(void)
 {
 	struct err e = { 0 };
-	int pipes[2] = { -1, -1 }, err = -EMFILE, program = program_open("viv-gate", &e),
-	    text = gate_settings_write(gate_rules()), control = gatectl_open(),
-	    null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int fds[8], err, ring[2];
 
 	last_start = clock_mono();
 	lines = 0;
+	err = journal_gate_begin(&ring[0], &ring[1]);
+	if (err == -EAGAIN) {
+		waits = true;
+		channel_watch();
+		return;
+	}
+	if (err) {
+		err_set(&e, ERR_FAILED, "it has no place for the cell's journal: %s",
+			strerror(-err));
+		gate_started(err, err_line(&e).str);
+		return;
+	}
 	if (bound < 0)
 		bound = memfd_create("names", MFD_CLOEXEC);
 	if (bound >= 0)
 		lseek(bound, 0, SEEK_SET);
-	if (program >= 0 && text >= 0 && control >= 0 && null >= 0 &&
-	    pipe2(pipes, O_CLOEXEC | O_NONBLOCK) == 0) {
-		err = gate_spawn(program, null, text, control, pipes[1]);
-		if (!err && source_add(&said, pipes[0], EPOLLIN, gate_said) == 0)
-			pipes[0] = -1;
+	fds[0] = program_open("viv-gate", &e);
+	fds[1] = gate_settings_write(gate_rules());
+	fds[2] = gatectl_open();
+	fds[3] = open("/dev/null", O_RDWR | O_CLOEXEC);
+	fds[4] = fds[5] = -1;
+	fds[6] = ring[0];
+	fds[7] = ring[1];
+	err = -EMFILE;
+	if (fds[0] >= 0 && fds[1] >= 0 && fds[2] >= 0 && fds[3] >= 0 &&
+	    pipe2(&fds[4], O_CLOEXEC | O_NONBLOCK) == 0) {
+		err = gate_spawn(fds[0], fds[3], fds[1], fds[2], fds[5], ring);
+		if (!err && source_add(&said, fds[4], EPOLLIN, gate_said) == 0)
+			fds[4] = -1;
 	}
-	for (unsigned i = 0; i < 2; i++)
-		if (pipes[i] >= 0)
-			close(pipes[i]);
-	if (program >= 0)
-		close(program);
-	if (text >= 0)
-		close(text);
-	if (null >= 0)
-		close(null);
-	if (control >= 0)
-		close(control);
-	if (err) {
-		char line[512];
-
-		snprintf(line, sizeof(line), "cannot start viv-gate: %.400s",
-			 program < 0 ? err_line(&e).str : strerror(-err));
-		gate_tell(line, sizeof(line));
-		quick = QUICK_MAX;
-		gatectl_gone();
-		gate_failed();
-		return;
-	}
-	channel_watch();
+	if (err)
+		gate_started(err, fds[0] < 0 ? err_line(&e).str : strerror(-err));
+	else
+		gate_started(0, NULL);
+	close_all(fds, ARRAY_LEN(fds));
 }
 
 /* The cell asks for something, and there is no gate. */
@@ -390,6 +424,9 @@ void gate_end(void)
 	source_close(&said);
 	if (child.fd < 0)
 		return;
+	/* It ends with the kernel; what it has under way then, it has yet to record. */
+	if (journal_is_on())
+		(void)poll(&(struct pollfd){ .fd = child.fd, .events = POLLIN }, 1, LAST_MS);
 	syscall(SYS_pidfd_send_signal, child.fd, SIGKILL, NULL, 0);
 	while (waitpid(gate_pid, NULL, 0) < 0 && errno == EINTR)
 		;

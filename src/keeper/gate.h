@@ -1,10 +1,11 @@
 /* The cell's network inside a keeper: the gate (gate.c), the channel to it (gatectl.c), and what it
- * says that happened (gatenotes.c). */
+ * says that happened (gatenotes.c), and what is counted of it (gatefigures.c). */
 #ifndef VIV_KEEPER_GATE_H
 #define VIV_KEEPER_GATE_H
 
 #include "keeper/keeper.h"
 #include "wire/gatectl.h"
+#include "wire/journalraw.h"
 
 /* ---- gate.c ---- */
 /* Was the cell started with a channel to a gate? */
@@ -13,6 +14,8 @@ bool gate_is_granted(void);
 int must_check gate_grant(struct err *e);
 /* A memory file with settings and these rules, as gate/settings.c reads them; -1. */
 int gate_settings_write(char *const *rules);
+/* What a new gate had to wait for is over. */
+void gate_retry(void);
 /* A gate that cannot be used any more; another one is started when it is needed. */
 void gate_kill(void);
 
@@ -41,5 +44,11 @@ void asks_gate_lost(void);
 /* ---- gatenotes.c ---- */
 /* GATECTL_NOTE, whatever its bytes are. */
 void gate_note(const char *json, size_t n);
+
+/* ---- gatefigures.c ---- */
+
+/* Frames of a batch that was taken out of a ring. */
+void gate_figures_count(enum journal_source source, const uint8_t *frames, size_t n);
+void gate_figures_get(struct keep_gate *ret);
 
 #endif

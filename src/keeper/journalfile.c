@@ -1,4 +1,4 @@
-/* The files of a journal: its directory, the lock, raw files, meta.json (journal.h).
+/* The files of a journal: its directory, which is the lock, raw files, meta.json (journal.h).
  *
  * A directory that is a link, another user's, or open to others is refused: somebody could have put
  * it there. Where a new run goes on is what the files say: the last raw file, else the last sealed
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -20,7 +21,13 @@
 #include "keeper/keeper.h"
 #include "wire/journalblock.h"
 
-#define LOCK_WAIT (3 * NSEC_PER_SEC) /* for the sealer of the run before */
+#define OWN_ROOM (256u << 10) /* bytes */
+#define LOCK_WAIT (3 * NSEC_PER_SEC) /* for the keeper of the run before */
+#define LOOKS 16
+#define META_MAX 8192
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1 /* linux/fs.h, which has other names of ours */
+#endif
 
 /* ---- directories ---- */
 
@@ -64,7 +71,7 @@ int jfile_store(struct jfile *f, const struct rootfs *p, struct err *e)
 {
 	struct store s;
 
-	*f = (struct jfile){ .dirs = -1, .dir = -1, .lock = -1, .raw = -1 };
+	*f = (struct jfile){ .dirs = -1, .dir = -1, .raw = -1 };
 	if (!p->used && store_open(&s, e) < 0)
 		return -1;
 	f->dirs = dir_open(p->used ? p->store.fd : s.fd, "journals", NULL, e);
@@ -73,16 +80,12 @@ int jfile_store(struct jfile *f, const struct rootfs *p, struct err *e)
 	return f->dirs < 0 ? -1 : 0;
 }
 
+/* The directory itself is locked, by this descriptor. */
 static int lock_take(struct jfile *f, struct err *e)
 {
 	int64_t until = clock_mono() + LOCK_WAIT;
-	struct stat st;
 
-	f->lock = openat(f->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (f->lock < 0 || fstat(f->lock, &st) < 0 || !S_ISREG(st.st_mode))
-		return err_set(e, ERR_FAILED, "cannot open the lock of the cell's journal: %s",
-			       f->lock < 0 ? strerror(errno) : "it is not a file");
-	while (flock(f->lock, LOCK_EX | LOCK_NB) < 0) {
+	while (flock(f->dir, LOCK_EX | LOCK_NB) < 0) {
 		if (errno != EWOULDBLOCK && errno != EINTR)
 			return err_set(e, ERR_FAILED, "cannot lock the cell's journal: %s",
 				       strerror(errno));
@@ -164,17 +167,17 @@ static uint32_t batch_crc(const struct journal_batch *b, const void *frames)
 	return crc32c(crc, frames, b->nbytes);
 }
 
-/* Its batches, up to one that is not whole: that one is still in its ring. */
-static void raw_read(struct jfile *f, uint64_t number, struct jbatch *room)
+/* Its batches, up to one that is not whole: that one is still in its ring. False: it is gone. */
+static bool raw_read(struct jfile *f, uint64_t number, struct jbatch *room)
 {
 	int fd = file_open(f, false, number);
 	struct journal_raw head;
 	struct journal_batch *b = &room->head;
 	int64_t at = sizeof(head);
 
-	f->number = MAX(f->number, number);
 	if (fd < 0)
-		return;
+		return false;
+	f->number = MAX(f->number, number);
 	if (pread(fd, &head, sizeof(head), 0) == sizeof(head) && head.magic == JOURNAL_RAW_MAGIC) {
 		f->seq = MAX(f->seq, head.seq);
 		while (pread(fd, b, sizeof(*b), at) == sizeof(*b) &&
@@ -189,31 +192,66 @@ static void raw_read(struct jfile *f, uint64_t number, struct jbatch *room)
 		}
 	}
 	close(fd);
+	return true;
 }
 
+/* What the files say now. 1: the last one has become a block meanwhile. */
+static int place_look(struct jfile *f, struct jbatch *room, struct err *e)
+{
+	uint64_t segment, raw;
+	bool there = true;
+
+	f->number = 0;
+	f->seq = 1;
+	if (numbers_find(f, &segment, &raw, e) < 0)
+		return -1;
+	if (segment)
+		segment_read(f, segment);
+	/* One whose head was not written says nothing of where it goes on: the one before does. */
+	for (uint64_t n = raw > f->number + 64 ? raw - 64 : f->number + 1; n <= raw; n++)
+		there = raw_read(f, n, room);
+	return raw && !there;
+}
+
+/* A sealer of the run before may be at work: nobody waits for it. */
 static int place_find(struct jfile *f, struct err *e)
 {
-	struct jbatch *room = NULL;
-	uint64_t segment, raw;
+	struct jbatch *room;
+	int rc = 1;
 
 	f->number = 0;
 	f->seq = 1;
 	if (f->fresh)
 		return 0;
-	if (numbers_find(f, &segment, &raw, e) < 0)
-		return -1;
-	if (segment)
-		segment_read(f, segment);
-	if (!raw)
-		return 0;
 	room = malloc(sizeof(*room));
 	if (!room)
 		return err_set(e, ERR_FAILED, "out of memory");
-	/* One whose head was not written says nothing of where it goes on: the one before does. */
-	for (uint64_t n = raw > f->number + 64 ? raw - 64 : f->number + 1; n <= raw; n++)
-		raw_read(f, n, room);
+	for (int i = 0; i < LOOKS && rc > 0; i++)
+		rc = place_look(f, room, e);
 	free(room);
-	return 0;
+	return rc > 0 ? err_set(e, ERR_FAILED,
+				"the last file of the cell's journal cannot be read" REMEDY
+				"'viv journal verify' says more")
+		      : rc;
+}
+
+/* A new journal from those that are ready: making its files takes longer than all the rest. False:
+ * there is one of that id, or there is none ready. */
+static bool spare_take(struct jfile *f, const char *id)
+{
+	for (unsigned i = 0; i < JOURNAL_SPARES; i++) {
+		char name[24];
+
+		/* Those that start at the same time begin at different ones. */
+		snprintf(name, sizeof(name), JOURNAL_SPARE "/%u",
+			 ((unsigned)getpid() + i) % JOURNAL_SPARES);
+		/* The system call, since musl has no function. */
+		if (syscall(SYS_renameat2, f->dirs, name, f->dirs, id, RENAME_NOREPLACE) == 0)
+			return true;
+		if (errno != ENOENT)
+			return false;
+	}
+	return false;
 }
 
 int jfile_open(struct jfile *f, const char *id, struct err *e)
@@ -221,8 +259,25 @@ int jfile_open(struct jfile *f, const char *id, struct err *e)
 	int err;
 
 	snprintf(f->id, sizeof(f->id), "%s", id);
-	f->dir = dir_open(f->dirs, id, &f->fresh, e);
-	if (f->dir < 0 || lock_take(f, e) < 0 || place_find(f, e) < 0)
+	f->spare = spare_take(f, id);
+	for (int i = 0; i < LOOKS; i++) {
+		struct stat st;
+
+		f->dir = dir_open(f->dirs, id, &f->fresh, e);
+		if (f->dir < 0 || lock_take(f, e) < 0)
+			return -1;
+		if (fstat(f->dir, &st) < 0 || st.st_nlink)
+			break;
+		/* It was removed before we had the lock. */
+		close(f->dir);
+		f->dir = -1;
+		f->spare = false;
+	}
+	f->fresh |= f->spare;
+	if (f->dir < 0)
+		return err_set(e, ERR_FAILED, "the journal of cell '%s' is removed again and again",
+			       id);
+	if (place_find(f, e) < 0)
 		return -1;
 	err = jfile_rotate(f);
 	if (err)
@@ -245,7 +300,10 @@ int jfile_rotate(struct jfile *f)
 
 	snprintf(head.cell, sizeof(head.cell), "%s", f->id);
 	snprintf(name, sizeof(name), RAW_NAME, (unsigned long long)head.number);
-	fd = openat(f->dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = openat(f->dir, name,
+		    O_WRONLY | O_CREAT | (f->spare && !f->number ? 0 : O_EXCL) | O_CLOEXEC |
+			    O_NOFOLLOW,
+		    0600);
 	if (fd < 0)
 		return -errno;
 	if (pwrite(fd, &head, sizeof(head), 0) != sizeof(head)) {
@@ -261,7 +319,36 @@ int jfile_rotate(struct jfile *f)
 	f->number = head.number;
 	f->bytes = 0;
 	f->since = 0;
+	jfile_measure(f);
 	return 0;
+}
+
+void jfile_measure(struct jfile *f)
+{
+	int fd = f->max ? openat(f->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *de;
+	char current[40];
+	struct stat st;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	snprintf(current, sizeof(current), RAW_NAME, (unsigned long long)f->number);
+	f->used = 0;
+	while ((de = readdir(d)))
+		if (strcmp(de->d_name, current) != 0 && strncmp(de->d_name, "ring.", 5) != 0 &&
+		    fstatat(f->dir, de->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			f->used += (uint64_t)st.st_size;
+	closedir(d);
+}
+
+bool jfile_has_room(const struct jfile *f, size_t n)
+{
+	return !f->max || f->used + f->bytes + n <= f->max;
 }
 
 int jfile_write(struct jfile *f, struct jbatch *b)
@@ -270,6 +357,11 @@ int jfile_write(struct jfile *f, struct jbatch *b)
 	size_t n = sizeof(b->head) + b->head.nbytes;
 	ssize_t put;
 
+	/* What this process has to say of the limit and the end has a place of its own behind it.
+	 */
+	if (!jfile_has_room(f, b->head.source == JOURNAL_KEEPER ? 0 : n) &&
+	    (b->head.source != JOURNAL_KEEPER || f->used + f->bytes > f->max + OWN_ROOM))
+		return -EDQUOT;
 	b->head.magic = JOURNAL_BATCH_MAGIC;
 	b->head.seq = f->seq;
 	b->head.crc = batch_crc(&b->head, b->frames);
@@ -295,8 +387,8 @@ void jfile_meta(struct jfile *f, bool ended)
 {
 	const struct rootfs *p = keeper.rootfs;
 	struct buf b = { 0 };
-	int fd = openat(f->dir, "meta.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-			0600);
+	struct stat st;
+	int fd = openat(f->dir, "meta.json", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	buf_add_text(&b, "{");
 	json_member_text(&b, "id", f->id);
@@ -309,11 +401,15 @@ void jfile_meta(struct jfile *f, bool ended)
 	json_member_number(&b, "started", (uint64_t)keeper.started);
 	if (ended)
 		json_member_number(&b, "ended", (uint64_t)clock_real());
-	buf_add_text(&b, "}\n");
-	if (fd >= 0 && write(fd, b.p, b.len) == (ssize_t)b.len)
-		(void)!renameat(f->dir, "meta.new", f->dir, "meta.json");
-	else
-		(void)!unlinkat(f->dir, "meta.new", 0);
+	buf_add_text(&b, "}");
+	/* Over what was there, by one call: what is longer than it was before becomes space. */
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > META_MAX)
+		st.st_size = 0;
+	while (b.len + 1 < (size_t)st.st_size)
+		buf_add_text(&b, " ");
+	buf_add_text(&b, "\n");
+	if (fd >= 0)
+		(void)!pwrite(fd, b.p, b.len, 0);
 	if (fd >= 0)
 		close(fd);
 	buf_free(&b);
@@ -321,7 +417,7 @@ void jfile_meta(struct jfile *f, bool ended)
 
 void jfile_close(struct jfile *f)
 {
-	int *all[] = { &f->raw, &f->lock, &f->dir, &f->dirs };
+	int *all[] = { &f->raw, &f->dir, &f->dirs };
 
 	for (unsigned i = 0; i < ARRAY_LEN(all); i++) {
 		if (*all[i] >= 0)
@@ -338,8 +434,8 @@ void jfile_drop(struct jfile *f)
 	if (f->raw >= 0 && !f->since)
 		(void)!unlinkat(f->dir, name, 0);
 	if (f->dir >= 0 && f->fresh) {
+		(void)!unlinkat(f->dir, "ring.kernel", 0);
 		(void)!unlinkat(f->dir, "meta.json", 0);
-		(void)!unlinkat(f->dir, "lock", 0);
 		(void)!unlinkat(f->dirs, f->id, AT_REMOVEDIR);
 	}
 	jfile_close(f);

@@ -1,9 +1,11 @@
 /* The inside of a keeper: what the process that runs a cell knows of it. One for each process,
  * either a viv-keeper or the viv of 'viv run'. The files of this folder that include this share it:
  *   watch.c   its life: the kernel's messages, deadlines, the end (the loop: stay.c)
- *   serve.c   clients and their requests
+ *   serve.c   clients: the socket, and what is sent to them
+ *   requests.c  what they ask for
+ *   pending.c   what the kernel answers of that
  *   procs.c   processes that clients started
- *   snapshots.c  snapshots that are forgotten, or gone back to
+ *   snapshots.c  snapshots that are made, forgotten, or gone back to
  *   events.c  numbered events, the last of which are kept
  *   log.c     output that is kept
  *   ports.c   connections from the host into the cell
@@ -35,6 +37,8 @@ struct keeper {
 	bool alone; /* of a 'viv run' without a name: no other process can be started in it */
 	bool killed;
 	bool finishing; /* CTL_END was sent */
+	int end_wanted; /* the last signal by which somebody wanted it to end */
+	int64_t end_until; /* for so long */
 	enum keep_state state;
 	enum keep_reason reason; /* 0: not known yet */
 	struct err failure; /* why it failed; kind 0: it did not */
@@ -98,6 +102,8 @@ int serve_leash(int fd);
 void leash_over(void);
 /* CTL_STOP, for who asked for it. */
 void leash_suspend(void);
+/* The cell is gone: those who end with it (KEEP_LEASE) see it at once. */
+void serve_leases_end(void);
 /* The only client of a visited cell, likewise. Takes fd. */
 void serve_visitor(int fd);
 /* No more clients; those that are there get what waits for them, for a second. */
@@ -106,11 +112,18 @@ void client_send(struct client *c, uint32_t id, struct keep_msg *m, const int *f
 void client_err(struct client *c, uint32_t id, int status, const struct err *e);
 void client_fail(struct client *c, uint32_t id, enum err_kind kind, int status, const char *fmt,
 		 ...) printf_like(5, 6);
+void client_ok(struct client *c, uint32_t id, uint64_t n);
 void clients_events(void); /* there are new ones */
-/* An answer to a request that was passed on. */
-void pending_answer(const struct ctl_msg *m);
-void seal_end(int err);
+/* KEEP_SUBSCRIBE. */
+void client_subscribe(struct client *c, const struct keep_msg *in);
+/* KEEP_LEASE: it ends with the cell. */
+void client_lease(struct client *c);
 
+/* ---- requests.c ---- */
+/* Of a client. Takes fds; in is changed. */
+void client_request(struct client *c, struct keep_msg *in, const int *fds, unsigned nfds);
+
+/* ---- pending.c ---- */
 /* To the kernel, whose answer comes to pending_answer. Takes fds. False: it does not take it, which
  * was answered. */
 bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
@@ -118,7 +131,11 @@ bool pass_on(struct client *c, const struct keep_msg *in, struct ctl_msg *m, con
 /* The same, and fd is kept until then (inbound_done). It stays the caller's on failure. */
 bool pass_on_kept(struct client *c, const struct keep_msg *in, struct ctl_msg *m, const int *fds,
 		  unsigned nfds, int kept);
-void client_ok(struct client *c, uint32_t id, uint64_t n);
+/* An answer to a request that was passed on. */
+void pending_answer(const struct ctl_msg *m);
+void pending_client_gone(const struct client *c);
+/* The cell has ended: those that wait are told. */
+void pending_end(void);
 
 /* ---- ports.c ---- */
 /* Before the cell starts: listens at the ports that o publishes. */
@@ -127,6 +144,11 @@ int must_check ports_open(const struct run_options *o, struct err *e);
 int must_check ports_follow(struct err *e);
 void ports_close(void);
 bool ports_are_open(void);
+/* When the last connection came, nanoseconds since 1970; 0: none did. */
+int64_t ports_used(void);
+/* Gives the client the sockets in KEEP_PORTS messages; those who come from now on are for whoever
+ * has them. */
+void ports_leave(struct client *c, uint32_t id);
 /* The kernel has taken the connection (0), or -errno. Takes fd, our copy of it. */
 void inbound_done(int fd, int err);
 /* KEEP_DIAL. Takes fds. */
@@ -135,10 +157,10 @@ void dial_request(struct client *c, const struct keep_msg *in, const int *fds, u
 void ports_request(struct client *c, const struct keep_msg *in);
 
 /* ---- door.c ---- */
-/* Before the cell starts: its tools, and the descriptor of the program behind them, -1: it has
- * none. The names are o's to keep. */
+/* Before the cell starts: its tools, the descriptor of the program behind them, and that of viv
+ * itself if it may make cells; -1: it has none. The names are o's to keep. */
 int must_check door_prepare(struct run_options *o, const char **ret_tools, int *ret_program,
-			    struct err *e);
+			    int *ret_viv, struct err *e);
 void door_message(const struct ctl_msg *m); /* CTL_DOOR */
 /* KEEP_DOOR, KEEP_TOOLS. */
 void door_request(struct client *c, const struct keep_msg *in);
@@ -146,8 +168,17 @@ void tools_request(struct client *c, const struct keep_msg *in);
 void door_client_gone(const struct client *c);
 void door_close(void);
 bool door_is_open(void);
+bool door_has_cells(void); /* it may lead to the API */
+
+/* ---- lease.c ---- */
+/* The cell ends with the one that made it. 0, or -1: that one does not run. */
+int must_check lease_open(const char *parent, struct err *e);
 
 /* ---- snapshots.c ---- */
+/* KEEP_SEAL. */
+void seal_request(struct client *c, const struct keep_msg *in);
+/* The kernel has made it (0), or -errno. */
+void seal_end(int err);
 /* KEEP_FORGET. */
 void forget_request(struct client *c, const struct keep_msg *in);
 /* KEEP_ROLLBACK. */
@@ -174,6 +205,8 @@ int rules_compile(char *const *lines, int *ret_fd, struct err *e);
 /* The spec of a process (wire/execspec.h) without such variables. Takes it, returns it or another;
  * -1: it cannot be used. */
 int rules_exec(char *const *lines, int spec);
+/* Could they allow a cell in the cell? */
+bool rules_may_have_cells(char *const *lines);
 /* Is one of the rules about the network? Without any the cell has none while it runs. */
 bool rules_have_net(char *const *lines);
 
@@ -208,6 +241,7 @@ struct kproc {
 	uint32_t num;
 	int pid; /* in the cell; 0: not started yet */
 	uint32_t flags; /* KEEP_X_ */
+	uint64_t tag; /* of struct keep_exec */
 	bool ended;
 	int status; /* wait status */
 	int64_t started;
@@ -248,6 +282,8 @@ void procs_message(const struct ctl_msg *m); /* CTL_STARTED, CTL_EXEC_FAIL, CTL_
 void procs_client_gone(struct client *c);
 void procs_signal_all(int sig);
 bool procs_are_running(void);
+/* One that somebody runs: not the first process, no agent of a session, no check of vivd's. */
+bool procs_are_used(void);
 int64_t procs_deadline(void); /* the next one; 0: none */
 void procs_time(void); /* deadlines that have passed */
 /* CTL_EXIT. */
@@ -266,6 +302,12 @@ const struct keep_msg *event_get(uint64_t n); /* of those that are kept */
 /* The last one becomes RUN/cells/ID.end, if it is to be left. Locked until we are gone, and with us
  * the locks of our disks. */
 void event_leave(void);
+
+/* ---- result.c ---- */
+
+void result_message(const struct ctl_msg *m);
+/* What came becomes RUN/cells/ID.result, under the same condition. */
+void result_leave(void);
 
 /* ---- log.c ---- */
 /* Takes the reading ends; -1: none. NULL: it cannot be made, and they are closed. whole: nothing is

@@ -329,8 +329,22 @@ int cell_snapshot_name(const struct store *s, const char *cell, char name[DISK_N
 	return 0;
 }
 
-static int fork_of(const struct store *s, const char *cell, const char *snapshot, const char *to,
-		   struct err *e)
+/* The layer that a fork stands on: a snapshot's, or one that was sealed for it. NULL: it is gone.
+ */
+static const struct disk_layer *fork_layer(const struct disk *d, const char *snapshot,
+					   const struct layer_ref *sealed)
+{
+	if (snapshot[0])
+		return disk_snapshot_find(d, snapshot);
+	for (unsigned i = 0; i < d->nlayers; i++)
+		if (d->layers[i].n == sealed->n && d->layers[i].n != d->active &&
+		    !strcmp(d->id, sealed->disk))
+			return &d->layers[i];
+	return NULL;
+}
+
+static int fork_of(const struct store *s, const char *cell, const char *snapshot,
+		   const struct layer_ref *sealed, const char *to, struct err *e)
 {
 	const struct disk_layer *l;
 	struct layer_ref parent = { 0 };
@@ -339,20 +353,19 @@ static int fork_of(const struct store *s, const char *cell, const char *snapshot
 
 	if (cell_open(s, cell, DISK_PEEK, &n, &d, e) < 0)
 		return -1;
-	if (snapshot[0]) {
-		l = disk_snapshot_find(&d, snapshot);
-		if (l) {
-			strcpy(parent.disk, d.id);
-			parent.n = l->n;
-		}
-		disk_close(&d);
-		if (!l)
-			return snapshot_missing(cell, snapshot, e);
-	} else {
-		disk_close(&d);
-		if (cell_seal(s, cell, "", &parent, e) < 0)
-			return -1;
+	l = fork_layer(&d, snapshot, sealed);
+	if (l) {
+		strcpy(parent.disk, d.id);
+		parent.n = l->n;
 	}
+	disk_close(&d);
+	if (!l && snapshot[0])
+		return snapshot_missing(cell, snapshot, e);
+	if (!l)
+		return err_set(e, ERR_CONFLICT,
+			       "the files of cell '%s' were set back or removed meanwhile" REMEDY
+			       "try again",
+			       cell);
 	if (named_make(s, NAMED_CELL, to, n.image, &parent, &new, &d, e) < 0)
 		return -1;
 	disk_close(&d);
@@ -362,6 +375,7 @@ static int fork_of(const struct store *s, const char *cell, const char *snapshot
 int cell_fork(const struct store *s, const char *cell, const char *snapshot, const char *to,
 	      struct err *e)
 {
+	struct layer_ref sealed = { 0 };
 	struct named new;
 	int lock, ret;
 
@@ -369,11 +383,14 @@ int cell_fork(const struct store *s, const char *cell, const char *snapshot, con
 		return -1;
 	if (named_find(s->fd, NAMED_CELL, to, &new) != -ENOENT)
 		return named_failed("cell", to, -EEXIST, e);
+	/* Before the lock, for which others wait: the cell may take its time. */
+	if (!snapshot[0] && cell_seal(s, cell, "", &sealed, e) < 0)
+		return -1;
 	/* From the look at the layer on until the fork stands on it, nobody collects it. */
 	lock = store_lock(s, false, NULL, e);
 	if (lock < 0)
 		return -1;
-	ret = fork_of(s, cell, snapshot, to, e);
+	ret = fork_of(s, cell, snapshot, &sealed, to, e);
 	close(lock);
 	return ret;
 }

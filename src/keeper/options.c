@@ -161,6 +161,8 @@ int run_options_finish(struct run_options *o, bool stored, struct err *e)
 {
 	int err;
 
+	if (journal_default_check(e) < 0)
+		return -1;
 	env_begin(o);
 	if (!stored)
 		run_env_set(o, "SHELL=/bin/bash");

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "host/fdmsg.h"
+#include "spec/options.h"
 #include "store/store.h"
 
 /* A vivd that does not answer in this time is left alone. */
@@ -84,6 +85,7 @@ void pool_surroundings(uint64_t *ret_around, uint64_t *ret_cgroup)
 	h = mix_file(h, "/proc/self/ns/mnt");
 	h = mix_file(h, "/proc/self/ns/user");
 	h = mix_text(h, "/proc/self/oom_score_adj");
+	h = mix_number(h, journal_default());
 	*ret_around = h;
 	*ret_cgroup = mix_text(start, "/proc/self/cgroup");
 }

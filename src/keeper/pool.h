@@ -24,8 +24,8 @@ struct pool_answer {
 };
 
 /* What a cell has from the process that started it, as two numbers that are the same for two
- * processes if all of it is: processors, limits, groups, priority, the view of the file system; and
- * the cgroup, by itself. */
+ * processes if all of it is: processors, limits, groups, priority, the view of the file system, the
+ * default level of journals; and the cgroup, by itself. */
 void pool_surroundings(uint64_t *ret_around, uint64_t *ret_cgroup);
 
 /* A connection to the keeper of an idle cell with this image, blocking and close-on-exec; -1: there

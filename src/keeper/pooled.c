@@ -154,7 +154,13 @@ void take_answer(struct client *c, uint32_t id, int err)
 	strcpy(keeper.id, taken.id);
 	if (!c)
 		return;
-	if (journal_begin(&e) < 0 || serve_open(&e) < 0) {
+	if (journal_begin(&e) < 0) {
+		ports_close();
+		/* A cell of its own can run without a journal. */
+		client_fail(c, id, ERR_CONFLICT, 0, "%s", err_line(&e).str);
+		return;
+	}
+	if ((taken.parent && lease_open(taken.parent, &e) < 0) || serve_open(&e) < 0) {
 		ports_close();
 		client_err(c, id, 0, &e);
 		return;

@@ -15,33 +15,29 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/jsontext.h"
 #include "keeper/journal.h"
 #include "keeper/keeper.h"
+#include "keeper/portsocket.h"
 #include "spec/ports.h"
 #include "wire/memfd.h"
 
-#define BACKLOG 1024
 #define ASKED_MAX 256
 #define PEERS_MAX 256
 #define DATAGRAMS 32 /* in a row, likewise */
 #define DATAGRAM_MAX 65535u
 #define ACCEPTS 16 /* in a row, before others have their turn */
-
-union address {
-	struct sockaddr sa;
-	struct sockaddr_in in;
-	struct sockaddr_in6 in6;
-};
+#define EARLY_NS (30 * NSEC_PER_SEC) /* for the command of a woken cell, until it listens */
+#define EARLY_STEP_NS 10000000
 
 struct peer {
 	union address real;
@@ -62,35 +58,10 @@ struct port {
 
 static struct port *ports;
 static unsigned nports, asked;
+static int64_t inbound_at; /* the last connection, nanoseconds since 1970; 0: none */
 static int spare = -1; /* a descriptor to give up when there are no more */
 
 /* ---- addresses ---- */
-
-static socklen_t address_make(union address *a, const struct ip *ip, uint16_t port)
-{
-	memset(a, 0, sizeof(*a));
-	if (ip_is_v4(ip)) {
-		a->in.sin_family = AF_INET;
-		a->in.sin_port = htons(port);
-		memcpy(&a->in.sin_addr, ip->b + 12, 4);
-		return sizeof(a->in);
-	}
-	a->in6.sin6_family = AF_INET6;
-	a->in6.sin6_port = htons(port);
-	memcpy(&a->in6.sin6_addr, ip->b, 16);
-	return sizeof(a->in6);
-}
-
-static uint16_t address_read(const union address *a, struct ip *ret)
-{
-	*ret = (struct ip){ { [10] = 0xff, [11] = 0xff } };
-	if (a->sa.sa_family == AF_INET) {
-		memcpy(ret->b + 12, &a->in.sin_addr, 4);
-		return ntohs(a->in.sin_port);
-	}
-	memcpy(ret->b, &a->in6.sin6_addr, 16);
-	return ntohs(a->in6.sin6_port);
-}
 
 /* As the cell is to see it: 0 for a peer on this host. */
 static void peer_fill(int fd, const union address *from, struct ctl_peer *ret)
@@ -121,10 +92,117 @@ static void accept_allow(bool on)
 			source_change(&ports[i].src, on ? EPOLLIN : 0);
 }
 
+/* ---- connections that came before their program ---- */
+
+/* Somebody's connection woke the cell, whose command has only just been started: one that is
+ * refused is offered again until the command listens, or had its time for that. */
+struct early {
+	struct list link;
+	int fd;
+	bool asked; /* the kernel has it */
+	uint16_t port;
+	struct ctl_peer peer;
+};
+
+static struct list earlies = LIST_INIT(earlies);
+static struct source early_timer = { .fd = -1 };
+static bool awaited; /* its command was started by a wake, and may not listen yet */
+
+static bool is_early(void)
+{
+	awaited &= clock_mono() < keeper.began + EARLY_NS;
+	return awaited;
+}
+
+static struct early *early_find(int fd)
+{
+	struct early *x;
+
+	list_for_each(x, &earlies, link)
+		if (x->fd == fd)
+			return x;
+	return NULL;
+}
+
+static void early_add(int fd, const struct ctl_msg *m)
+{
+	struct early *x = is_early() ? calloc(1, sizeof(*x)) : NULL;
+
+	if (!x)
+		return;
+	*x = (struct early){ .fd = fd, .asked = true, .port = (uint16_t)m->a, .peer = m->peer };
+	list_init(&x->link);
+	list_append(&earlies, &x->link);
+}
+
+static void early_free(struct early *x)
+{
+	list_remove(&x->link);
+	free(x);
+}
+
+static void early_offer(struct early *x)
+{
+	struct ctl_msg m = { .type = CTL_INBOUND, .a = x->port, .peer = x->peer };
+	const struct keep_msg in = { .type = KEEP_DIAL };
+	int copy = fcntl(x->fd, F_DUPFD_CLOEXEC, 3);
+
+	x->asked = true;
+	if (copy < 0 || !pass_on_kept(NULL, &in, &m, &copy, 1, x->fd)) {
+		int fd = x->fd;
+
+		early_free(x);
+		inbound_done(fd, -ENOBUFS);
+	}
+}
+
+static void early_ready(struct source *s, uint32_t events)
+{
+	struct early *x, *tmp;
+	uint64_t n;
+
+	(void)events;
+	(void)!read(s->fd, &n, sizeof(n));
+	list_for_each_safe(x, tmp, &earlies, link)
+		if (!x->asked)
+			early_offer(x);
+	if (list_is_empty(&earlies))
+		source_close(s);
+}
+
+/* False: it is not to wait. */
+static bool early_wait(struct early *x)
+{
+	const struct itimerspec often = { { 0, EARLY_STEP_NS }, { 0, EARLY_STEP_NS } };
+	int fd;
+
+	if (!is_early())
+		return false;
+	x->asked = false;
+	if (early_timer.fd >= 0)
+		return true;
+	fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (timerfd_settime(fd, 0, &often, NULL) == 0 &&
+	    source_add(&early_timer, fd, EPOLLIN, early_ready) == 0)
+		return true;
+	close(fd);
+	early_timer.fd = -1;
+	return false;
+}
+
+/* ---- their end ---- */
+
 void inbound_done(int fd, int err)
 {
 	const struct linger reset = { .l_onoff = 1 };
+	struct early *early = early_find(fd);
 
+	if (early && err == -ECONNREFUSED && early_wait(early))
+		return;
+	if (early)
+		early_free(early);
 	if (err)
 		(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 	close(fd);
@@ -165,6 +243,8 @@ static void hand_in(struct port *p, int fd, const union address *from)
 		return;
 	}
 	inbound_record(from, p->cell);
+	inbound_at = clock_real();
+	early_add(copy, &m);
 	if (!pass_on_kept(NULL, &in, &m, &fd, 1, copy))
 		inbound_done(copy, -ENOBUFS);
 	else if (asked == ASKED_MAX)
@@ -307,47 +387,37 @@ static void udp_ready(struct source *s, uint32_t events)
 
 /* ---- listening ---- */
 
-static int listen_failed(const struct port *p, int err, struct err *e)
+/* Of a cell that slept: the sockets at which vivd listened meanwhile, with all who have come since,
+ * in the order of its ports. All were sent before we were started. */
+static unsigned given_take(int given[PORTS_MAX])
 {
-	bool v4 = ip_is_v4(&p->addr);
-	char at[80];
+	struct keep_msg m;
+	int fds[KEEP_MAX_FDS];
+	unsigned n = 0, nfds;
 
-	snprintf(at, sizeof(at), "%s%s%s:%u", v4 ? "" : "[", ip_text(&p->addr).str, v4 ? "" : "]",
-		 p->host);
-	if (err == EADDRINUSE)
-		return err_set(e, ERR_CONFLICT,
-			       "port %s is in use" REMEDY
-			       "choose another one, or 0 for any that is free",
-			       at);
-	if (err == EACCES)
-		return err_set(e, ERR_FAILED,
-			       "port %s is only for root" REMEDY "choose one from 1024 on", at);
-	if (err == EADDRNOTAVAIL)
-		return err_set(e, ERR_FAILED,
-			       "cannot listen at port %s: this host does not have the address", at);
-	return err_set(e, ERR_FAILED, "cannot listen at port %s: %s", at, strerror(err));
+	do {
+		if (keep_recv(keeper.ready, &m, fds, &nfds, KEEP_NOWAIT) < 0)
+			break;
+		for (unsigned i = 0; i < nfds; i++)
+			if (n < PORTS_MAX)
+				given[n++] = fds[i];
+			else
+				close(fds[i]);
+	} while (m.type == KEEP_PORTS && m.a);
+	return n;
 }
 
-static int port_open(struct port *p, struct err *e)
+/* given: -1, or a socket for it, which is taken. */
+static int port_open(struct port *p, int given, struct err *e)
 {
-	union address a;
-	socklen_t len = address_make(&a, &p->addr, p->host);
-	int on = 1,
-	    fd = socket(a.sa.sa_family,
-			(p->udp ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	p->src.fd = fd;
-	if (fd < 0)
-		return listen_failed(p, errno, e);
-	if (!p->udp)
-		(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (a.sa.sa_family == AF_INET6)
-		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
-	if (bind(fd, &a.sa, len) < 0 || (!p->udp && listen(fd, BACKLOG) < 0) ||
-	    getsockname(fd, &a.sa, &len) < 0)
-		return listen_failed(p, errno, e);
-	p->host = address_read(&a, &p->addr);
-	return 0;
+	if (given >= 0 && port_socket_fits(given, &p->addr, &p->host, p->udp)) {
+		p->src.fd = given;
+		return 0;
+	}
+	if (given >= 0)
+		close(given);
+	p->src.fd = port_socket_open(&p->addr, &p->host, p->udp, e);
+	return p->src.fd < 0 ? -1 : 0;
 }
 
 void ports_close(void)
@@ -367,10 +437,16 @@ void ports_close(void)
 
 int ports_open(const struct run_options *o, struct err *e)
 {
+	int given[PORTS_MAX];
+	unsigned ngiven = o->woken ? given_take(given) : 0, at = 0;
 	struct published r;
 
-	if (!o->ports || !o->ports[0] || o->visit)
+	if (!o->ports || !o->ports[0] || o->visit) {
+		while (at < ngiven)
+			close(given[at++]);
 		return 0;
+	}
+	awaited = o->woken && !o->idle;
 	ports = calloc(PORTS_MAX, sizeof(*ports));
 	spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (!ports || spare < 0)
@@ -386,12 +462,19 @@ int ports_open(const struct run_options *o, struct err *e)
 					    .cell = (uint16_t)(r.cell + i),
 					    .udp = r.udp,
 					    .pair.fd = -1 };
-			if (port_open(p, e) < 0)
+			if (port_open(p, at < ngiven ? given[at] : -1, e) < 0) {
+				at++;
 				goto out_close;
+			}
+			at++;
 		}
 	}
+	while (at < ngiven)
+		close(given[at++]);
 	return 0;
 out_close:
+	while (at < ngiven)
+		close(given[at++]);
 	ports_close();
 	return -1;
 }
@@ -403,6 +486,35 @@ int ports_follow(struct err *e)
 			       ports[i].udp ? udp_ready : tcp_ready) < 0)
 			return err_set(e, ERR_FAILED, "cannot watch the cell's ports");
 	return 0;
+}
+
+int64_t ports_used(void)
+{
+	return inbound_at;
+}
+
+void ports_leave(struct client *c, uint32_t id)
+{
+	int fds[KEEP_MAX_FDS];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < nports; i++) {
+		struct keep_msg m = { .type = KEEP_PORTS };
+
+		fds[n++] = fcntl(ports[i].src.fd, F_DUPFD_CLOEXEC, 3);
+		/* Those who come from now on are for who has it then. */
+		source_close(&ports[i].src);
+		if (fds[n - 1] < 0) { /* it, and those after it, are opened again */
+			n--;
+			break;
+		}
+		if (n < KEEP_MAX_FDS && i + 1 < nports)
+			continue;
+		client_send(c, id, &m, fds, n);
+		n = 0;
+	}
+	for (unsigned i = 0; i < n; i++)
+		close(fds[i]);
 }
 
 bool ports_are_open(void)
@@ -417,6 +529,7 @@ void dial_request(struct client *c, const struct keep_msg *in, const int *fds, u
 	struct ctl_msg m = { .type = CTL_INBOUND, .a = in->a, .peer.port = 1 };
 
 	m.peer.port = (uint16_t)(32768 + keeper.last_request % 28232);
+	inbound_at = clock_real();
 	if (nfds == 1 && in->a > 0 && in->a <= UINT16_MAX) {
 		pass_on(c, in, &m, fds, 1);
 		return;

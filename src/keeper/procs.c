@@ -218,6 +218,28 @@ static void start_failed_text(struct kproc *p, const char *text)
 	start_failed(p, EXIT_OWN, &e);
 }
 
+/* The client asked for it before, or another one did for the same reason. */
+static bool start_is_known(struct client *c, uint32_t id, uint64_t tag)
+{
+	struct keep_msg m = { .type = KEEP_STARTED };
+	struct kproc *p;
+
+	list_for_each(p, &keeper.procs, link) {
+		if (!tag || p->tag != tag)
+			continue;
+		m.proc = p->num;
+		m.pid = p->pid;
+		if (p->pid || p->ended) {
+			client_send(c, id, &m, NULL, 0);
+		} else {
+			p->owner = c;
+			p->owner_id = id;
+		}
+		return true;
+	}
+	return false;
+}
+
 void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const int *fds,
 		unsigned nfds)
 {
@@ -231,9 +253,14 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const 
 	    (program && (flags & KEEP_X_LOG)) ||
 	    ((flags & KEEP_X_INPUT) && !(flags & KEEP_X_LOG)) ||
 	    ((flags & KEEP_X_WHOLE) &&
-	     ((flags & WHOLE_NEEDS) != WHOLE_NEEDS || (flags & (KEEP_X_TTY | KEEP_X_FIRST))))) {
+	     ((flags & WHOLE_NEEDS) != WHOLE_NEEDS || (flags & (KEEP_X_TTY | KEEP_X_FIRST)))) ||
+	    (x->tag && !(flags & KEEP_X_DETACH))) {
 		fds_close(fds, nfds);
 		client_fail(c, id, ERR_USAGE, EXIT_OWN, "the request for a process is damaged");
+		return;
+	}
+	if (start_is_known(c, id, x->tag)) {
+		fds_close(fds, nfds);
 		return;
 	}
 	if (((flags & KEEP_X_FIRST) && keeper.state != KEEP_IDLE &&
@@ -257,6 +284,7 @@ void proc_start(struct client *c, uint32_t id, const struct keep_exec *x, const 
 	keeper.last_proc = MAX(keeper.last_proc, p->num);
 	p->owner = c;
 	p->owner_id = id;
+	p->tag = x->tag;
 	if (x->timeout_ns > 0)
 		p->deadline = clock_mono() + x->timeout_ns;
 	memcpy(all, fds, nfds * sizeof(int));
@@ -335,6 +363,8 @@ static void proc_ended(struct kproc *p, int status)
 	p->ended = true;
 	p->status = status;
 	p->deadline = 0;
+	/* Who hears of its end finds in the journal what it did. */
+	journal_flush();
 	if (p->log)
 		log_end(p->log);
 	proc_close_input(p);
@@ -467,6 +497,17 @@ bool procs_are_running(void)
 
 	list_for_each(p, &keeper.procs, link)
 		if (!p->ended)
+			return true;
+	return false;
+}
+
+bool procs_are_used(void)
+{
+	struct kproc *p;
+
+	list_for_each(p, &keeper.procs, link)
+		if (!p->ended && p->num != KEEP_FIRST &&
+		    !(p->flags & (KEEP_X_QUIET | KEEP_X_WHOLE)))
 			return true;
 	return false;
 }

@@ -9,7 +9,7 @@
 
 int program_open(const char *program, struct err *e)
 {
-	static const char *const places[] = { "", "../libexec/vivarium/" };
+	static const char *const places[] = { "", "../libexec/vivarium/", "../../bin/" };
 	char path[4096];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
 	char *name;

@@ -158,16 +158,24 @@ int rules_exec(char *const *lines, int spec)
 	return fd < 0 ? -1 : fd;
 }
 
+bool rules_may_have_cells(char *const *lines)
+{
+	struct policy p;
+	struct err unused;
+	bool may = rules_read(lines, &p, &unused) == 0 && policy_may_have_cells(&p);
+
+	policy_fini(&p);
+	return may;
+}
+
 bool door_is_wanted(const struct run_options *o)
 {
 	bool any = o->tools && o->tools[0];
 	struct policy p;
 	struct err unused;
 
-	policy_init(&p);
-	for (char **l = o->policy; !any && l && *l; l++)
-		any = policy_parse(&p, *l, strlen(*l), "policy", 0, 0, &unused) == 0 &&
-		      policy_has_tools(&p);
+	any |= rules_read(o->policy, &p, &unused) == 0 &&
+	       (policy_has_tools(&p) || policy_may_have_cells(&p));
 	policy_fini(&p);
 	return any;
 }

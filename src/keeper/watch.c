@@ -20,6 +20,7 @@
 #include "base/utf8.h"
 #include "host/cgroup.h"
 #include "host/isolate.h"
+#include "keeper/frozen.h"
 #include "keeper/journal.h"
 #include "keeper/keeper.h"
 
@@ -86,8 +87,9 @@ static void ready_tell(void)
 		snprintf(m.hello.id, sizeof(m.hello.id), "%s", keeper.id);
 		snprintf(m.hello.name, sizeof(m.hello.name), "%s",
 			 keeper.rootfs->kept ? keeper.rootfs->cell.name : "");
-		m.hello.flags =
-			(ports_are_open() ? KEEP_H_PORTS : 0) | (door_is_open() ? KEEP_H_DOOR : 0);
+		m.hello.flags = (ports_are_open() ? KEEP_H_PORTS : 0) |
+				(door_is_open() ? KEEP_H_DOOR : 0) |
+				(door_has_cells() ? KEEP_H_CELLS : 0);
 	}
 	(void)!send(keeper.ready, &m, sizeof(m), MSG_NOSIGNAL);
 	if (keeper.o->visit && m.type == KEEP_HELLO)
@@ -169,6 +171,12 @@ static void cell_finish(void)
 	control_put(&m, NULL, 0);
 }
 
+static void end_want(int sig)
+{
+	keeper.end_wanted = sig;
+	keeper.end_until = clock_mono() + 10 * NSEC_PER_SEC;
+}
+
 void cell_stop(int64_t grace)
 {
 	struct ctl_msg resume = { .type = CTL_RESUME },
@@ -183,6 +191,7 @@ void cell_stop(int64_t grace)
 		keeper.reason = KEEP_ASKED;
 	state_set(KEEP_STOPPING);
 	keeper.stay.stopping = true;
+	end_want(SIGKILL);
 	if (!procs_are_running() || grace <= 0) {
 		cell_finish();
 		return;
@@ -270,11 +279,13 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 	(void)c;
 	for (unsigned i = 0; i < nfds; i++)
 		close(fds[i]); /* it has none to give */
-	if (m->type != CTL_STATS)
+	if (m->type != CTL_STATS && m->type != CTL_RESULT)
 		m->text[sizeof(m->text) - 1] = 0;
 	switch (m->type) {
 	case CTL_READY:
 		state_set(keeper.idle || keeper.detached ? KEEP_IDLE : KEEP_RUNNING);
+		if (keeper.idle)
+			frozen_used();
 		if (!keeper.detached || keeper.idle)
 			ready_tell();
 		else
@@ -303,6 +314,9 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 		else
 			stay_suspend(&keeper.stay);
 		break;
+	case CTL_FROZEN:
+		frozen_message(m);
+		break;
 	case CTL_SEALED:
 		seal_end(m->a < 0 ? m->a : 0);
 		break;
@@ -312,6 +326,8 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 		if (m->type == CTL_PROC_EXIT && WIFSIGNALED(m->a) && WTERMSIG(m->a) == SIGKILL)
 			memory_look(false);
 		procs_message(m);
+		if (m->type == CTL_STARTED && m->id == KEEP_FIRST)
+			frozen_used();
 		if (m->id == KEEP_FIRST && keeper.detached)
 			ready_tell();
 		if (keeper.state == KEEP_STOPPING && !procs_are_running())
@@ -323,6 +339,9 @@ static void kernel_message(struct channel *c, void *msg, int *fds, unsigned nfds
 		break;
 	case CTL_DOOR:
 		door_message(m);
+		break;
+	case CTL_RESULT:
+		result_message(m);
 		break;
 	case CTL_STATS:
 	case CTL_DONE:
@@ -346,9 +365,29 @@ static void pidfd_ready(struct source *s, uint32_t events)
 
 /* ---- signals and the clock ---- */
 
+/* A cell whose journal has no room stands still, and cannot hear that it is to end: it is killed.
+ * What it did is in the ring, which stays. */
+static void end_look(void)
+{
+	/* One that has heard of it and goes on is not meant by that for ever. */
+	if (keeper.end_wanted && clock_mono() > keeper.end_until)
+		keeper.end_wanted = 0;
+	if (!keeper.end_wanted || !journal_waits() || keeper.killed)
+		return;
+	if (keeper.stay.status < 0 && !keeper.stay.timed_out) {
+		keeper.stay.status = 128 + keeper.end_wanted;
+		keeper.reason = KEEP_ASKED;
+	}
+	warn("the cell stands still, as its journal has no room: it is killed");
+	kernel_kill();
+}
+
 static void signal_send(struct stay *s, int sig)
 {
 	struct ctl_msg m = { .type = CTL_SIGNAL, .a = sig };
+
+	if (sig == SIGTERM || sig == SIGINT || sig == SIGHUP || sig == SIGQUIT)
+		end_want(sig);
 
 	if (!keeper.detached) {
 		control_put(&m, NULL, 0);
@@ -367,6 +406,7 @@ static void time_up(struct stay *s)
 
 	(void)s;
 	keeper.reason = KEEP_TIME_UP;
+	end_want(SIGTERM);
 	if (!proc_by_num(KEEP_FIRST)) {
 		procs_signal_all(SIGTERM);
 		return;
@@ -439,6 +479,7 @@ static int end(void)
 {
 	int status;
 
+	serve_leases_end();
 	/* What was said last; it ends with the end of the channel. */
 	for (int i = 0; i < LAST_ROUNDS && keeper.control.src.fd >= 0; i++)
 		keeper.control.src.fn(&keeper.control.src, EPOLLIN);
@@ -456,6 +497,7 @@ static int end(void)
 	procs_end();
 	event_end(status, keeper.reason, &keeper.failure);
 	/* Before nobody can reach us any more. */
+	result_leave();
 	event_leave();
 	state_set(KEEP_STOPPED);
 	serve_close();
@@ -529,6 +571,7 @@ int watch(const struct isolated *kernel, int control, int signals, struct cgroup
 		stay_round(&keeper.stay, next_deadline());
 		procs_time();
 		journal_time();
+		end_look();
 	}
 	return end();
 }

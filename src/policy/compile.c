@@ -21,7 +21,8 @@ unsigned policy_compile(const struct policy *p, struct buf *to)
 		const struct rule *r = policy_rule(p, i);
 		struct compiled_rule out = { .verdict = (uint8_t)r->verdict,
 					     .scope = (uint8_t)r->scope,
-					     .access = (uint8_t)r->access };
+					     .access = (uint8_t)r->access,
+					     .layer = (uint8_t)r->layer };
 		struct buf text = { 0 };
 
 		if (!is_for_kernel(r))

@@ -1,5 +1,5 @@
-/* Rules that can never decide: a later one matches whatever they match. Only what is sure counts;
- * globs are compared as texts, but for those that match everything. */
+/* Rules that can never decide: a later one of their layer matches whatever they match. Only what is
+ * sure counts; globs are compared as texts, but for those that match everything. */
 #include <string.h>
 
 #include "policy/policy.h"
@@ -93,8 +93,12 @@ bool rule_covers(const struct rule *a, const struct rule *b)
 {
 	if (a->scope != b->scope)
 		return false;
+	if (a->layer != b->layer)
+		return false;
 	if (a->scope == SCOPE_TOOLS)
 		return tool_covers(a->glob, b->glob);
+	if (a->scope == SCOPE_CELLS && rule_means_image(b, "host") && !rule_means_image(a, "host"))
+		return false;
 	if (a->scope != SCOPE_NET)
 		return (b->access & ~a->access) == 0 && glob_covers(a->glob, b->glob);
 	/* A wide range that allows does not mean special addresses: it may leave some out, which

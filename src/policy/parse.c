@@ -1,5 +1,5 @@
-/* Rules from text, and back. A line has words; a word knows its column, so that an error can point
- * at it. */
+/* Rules from text (print.c turns them back into it). A line has words; a word knows its column, so
+ * that an error can point at it. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "policy/policy.h"
+#include "policy/words.h"
 
 #define MAX_WORDS 64
 #define MAX_DEPTH 4 /* of presets that use others */
@@ -26,26 +27,6 @@ struct line {
 	unsigned n;
 	unsigned depth;
 };
-
-static const char *const verdict_names[] = {
-	[VERDICT_DENY] = "deny", [VERDICT_ALLOW] = "allow", [VERDICT_ASK] = "ask"
-};
-static const char *const scope_names[] = { [SCOPE_NET] = "net",
-					   [SCOPE_FILES] = "files",
-					   [SCOPE_EXEC] = "exec",
-					   [SCOPE_ENV] = "env",
-					   [SCOPE_TOOLS] = "tools" };
-static const struct {
-	const char *name;
-	unsigned bits;
-} protocol_names[] = { { "web", NET_WEB },
-		       { "tcp", NET_WEB | NET_TCP },
-		       { "udp", NET_UDP },
-		       { "any", NET_ALL } },
-  access_names[] = { { "read", FILES_READ },
-		     { "write", FILES_WRITE },
-		     { "create", FILES_CREATE },
-		     { "delete", FILES_DELETE } };
 
 void policy_init(struct policy *p)
 {
@@ -415,6 +396,44 @@ static bool is_tool(const char *s)
 	return *s && *s != '/' && (!slash || (slash[1] && !strchr(slash + 1, '/')));
 }
 
+/* max=N, depth=N. */
+static int bounds_take(const struct line *l, struct rule *r, struct err *e)
+{
+	for (unsigned i = 3; i < l->n; i++) {
+		char *word = l->words[i], *value = strchr(word, '=');
+		bool depth = !strncmp(word, "depth=", 6);
+		unsigned *bound = depth ? &r->depth : &r->max;
+		uint32_t n;
+
+		if (!depth && strncmp(word, "max=", 4))
+			return wrong(l, word, e,
+				     "unknown word '%s' in a cells rule" REMEDY
+				     "after IMAGE may come max=N and depth=N",
+				     word);
+		if (*bound || r->verdict == VERDICT_DENY)
+			return wrong(l, word, e,
+				     *bound ? "'%.*s' is given twice"
+					    : "'%.*s' is for rules that do not deny",
+				     (int)(value - word), word);
+		n = (uint32_t)strspn(value + 1, "0123456789");
+		*bound = n && n <= 5 && !value[1 + n] ? (unsigned)strtoul(value + 1, NULL, 10) : 0;
+		if (!*bound)
+			return wrong(l, value + 1, e, "'%s' is not a number from 1 to 99999",
+				     value + 1);
+	}
+	return 0;
+}
+
+/* IMAGE [max=N] [depth=N]. Names of images have '/' in them, which "*" alone is to match. */
+static int cells_take(struct line *l, struct rule *r, struct err *e)
+{
+	char *word = l->words[2], all[] = "**";
+
+	if (glob_take(l, strcmp(word, "*") ? word : all, &r->glob, e) < 0)
+		return -1;
+	return bounds_take(l, r, e);
+}
+
 static int glob_rule_take(struct line *l, struct rule *r, struct err *e)
 {
 	char *word = l->words[2];
@@ -465,10 +484,24 @@ static int use_take(struct line *l, struct err *e)
 			     l->words[1]);
 	if (l->depth == MAX_DEPTH)
 		return wrong(l, l->words[1], e, "presets use each other too deeply");
+	if (!strcmp(l->words[1], "parent") && !policy_layer_inherit(l->p))
+		return wrong(
+			l, l->words[0], e,
+			"'use parent' matches everything, so no rule before it can decide" REMEDY
+			"put it first");
 	snprintf(name, sizeof(name), "preset %s", l->words[1]);
 	from = xstrndup(name, strlen(name));
 	buf_add(&l->p->names, &from, sizeof(from));
 	return text_parse(l->p, text, strlen(text), from, 1, 1, l->depth + 1, e);
+}
+
+static int within_take(struct line *l, struct err *e)
+{
+	if (l->n != 1)
+		return wrong(l, l->words[1], e, "unexpected word '%s' after 'within'", l->words[1]);
+	return policy_layer_begin(l->p) ? 0
+					: wrong(l, l->words[0], e, "more than %u layers of rules",
+						POLICY_MAX_LAYERS);
 }
 
 static int index_of(const char *word, const char *const *names, unsigned n)
@@ -481,7 +514,9 @@ static int index_of(const char *word, const char *const *names, unsigned n)
 
 static int rule_take(struct line *l, struct err *e)
 {
-	struct rule r = { .from = l->from, .line = l->number, .column = l->column };
+	struct rule r = {
+		.from = l->from, .line = l->number, .column = l->column, .layer = l->p->nmarks
+	};
 	int verdict = index_of(l->words[0], verdict_names, ARRAY_LEN(verdict_names)), scope;
 
 	r.audit = !strcmp(l->words[0], "audit");
@@ -490,16 +525,12 @@ static int rule_take(struct line *l, struct err *e)
 	if (verdict < 0)
 		return wrong(l, l->words[0], e,
 			     "unknown word '%s'" REMEDY
-			     "a rule begins with allow, deny, ask, audit or use",
+			     "a line begins with allow, deny, ask, audit, use or within",
 			     l->words[0]);
-	if (l->n > 1 && !strcmp(l->words[1], "cells"))
-		return wrong(l, l->words[1], e,
-			     "rules about cells cannot be used yet" REMEDY
-			     "use net, files, exec, env or tools");
 	if (l->n < 2 || (scope = index_of(l->words[1], scope_names, ARRAY_LEN(scope_names))) < 0)
 		return wrong(l, l->words[l->n < 2 ? 0 : 1], e,
 			     "'%s' must be followed by what it is about" REMEDY "net, files, exec, "
-			     "env or tools",
+			     "env, tools or cells",
 			     l->words[0]);
 	if (r.audit && scope != SCOPE_NET)
 		return wrong(l, l->words[1], e, "only net can be audited");
@@ -509,13 +540,16 @@ static int rule_take(struct line *l, struct err *e)
 			     scope == SCOPE_NET	    ? "write HOST[:PORTS] behind it"
 			     : scope == SCOPE_ENV   ? "write the name of a variable behind it"
 			     : scope == SCOPE_TOOLS ? "write TOOL or TOOL/SUBCOMMAND behind it"
+			     : scope == SCOPE_CELLS ? "write the name of an image behind it, or *"
 						    : "write a path behind it");
 	if (policy_count(l->p) == POLICY_MAX_RULES)
 		return wrong(l, l->words[0], e, "more than %u rules", POLICY_MAX_RULES);
 	r.verdict = (enum verdict)verdict;
 	r.scope = (enum scope)scope;
 	r.column += (unsigned)(l->words[0] - l->text);
-	if ((r.scope == SCOPE_NET ? net_take(l, &r, e) : glob_rule_take(l, &r, e)) < 0) {
+	if ((r.scope == SCOPE_NET     ? net_take(l, &r, e)
+	     : r.scope == SCOPE_CELLS ? cells_take(l, &r, e)
+				      : glob_rule_take(l, &r, e)) < 0) {
 		rule_fini(&r);
 		return -1;
 	}
@@ -532,12 +566,21 @@ static void line_keep(const struct line *l)
 	if (!strcmp(l->words[0], "use")) {
 		buf_add_text(&text, "use ");
 		buf_add_text(&text, l->words[1]);
+	} else if (!strcmp(l->words[0], "within")) {
+		buf_add_text(&text, "within");
 	} else {
 		rule_print(policy_rule(l->p, policy_count(l->p) - 1), &text);
 	}
 	copy = xstrndup((const char *)text.p, text.len);
 	buf_add(&l->p->lines, &copy, sizeof(copy));
 	buf_free(&text);
+}
+
+static int line_take(struct line *l, struct err *e)
+{
+	return !strcmp(l->words[0], "use")	? use_take(l, e)
+	       : !strcmp(l->words[0], "within") ? within_take(l, e)
+						: rule_take(l, e);
 }
 
 static int text_parse(struct policy *p, const char *text, size_t n, const char *from, unsigned line,
@@ -554,7 +597,7 @@ static int text_parse(struct policy *p, const char *text, size_t n, const char *
 
 		if (words_split(&l, text, len, e) < 0)
 			return -1;
-		if (l.n && (strcmp(l.words[0], "use") ? rule_take(&l, e) : use_take(&l, e)) < 0)
+		if (l.n && line_take(&l, e) < 0)
 			return -1;
 		if (l.n && !depth)
 			line_keep(&l);
@@ -602,18 +645,16 @@ int policy_words(struct policy *p, char *const *rules, const char *from, unsigne
 
 bool policy_has_net(const struct policy *p)
 {
-	for (unsigned i = 0; i < policy_count(p); i++)
-		if (policy_rule(p, i)->scope == SCOPE_NET)
-			return true;
-	return false;
-}
+	for (unsigned i = 0; i < policy_layers(p); i++) {
+		const struct layer l = policy_layer(p, i);
+		bool found = l.inherits;
 
-void policy_text(const struct policy *p, struct buf *to)
-{
-	for (unsigned i = 0; i < policy_nlines(p); i++) {
-		buf_add_text(to, policy_line(p, i));
-		buf_add_text(to, "\n");
+		for (unsigned k = l.first; k < l.end && !found; k++)
+			found = policy_rule(p, k)->scope == SCOPE_NET;
+		if (!found)
+			return false;
 	}
+	return true;
 }
 
 static bool file_differs(const struct stat *a, const struct stat *b)
@@ -658,87 +699,4 @@ int policy_read(struct policy *p, const char *path, struct err *e)
 	close(fd);
 	buf_free(&text);
 	return ret;
-}
-
-/* ---- and back ---- */
-
-static bool ports_are_usual(const struct net_rule *r, bool deny)
-{
-	if (deny)
-		return r->nports == 1 && !r->ports[0].from && r->ports[0].to == UINT16_MAX;
-	return r->nports == 2 && r->ports[0].from == 443 && r->ports[0].to == 443 &&
-	       r->ports[1].from == 80 && r->ports[1].to == 80;
-}
-
-static void net_print(const struct net_rule *r, bool deny, struct buf *to)
-{
-	bool usual_ports;
-	unsigned usual;
-	char word[64];
-
-	/* As they are when none are given. */
-	deny &= !r->nmethods && !r->path;
-	usual = deny ? NET_ALL : NET_WEB;
-	usual_ports = ports_are_usual(r, deny);
-	if (r->kind == DEST_RANGE) {
-		struct ip_text text = ip_range_text(&r->range);
-		bool brackets = !usual_ports && strchr(text.str, ':');
-
-		snprintf(word, sizeof(word), brackets ? "[%.50s]" : "%.50s", text.str);
-		buf_add_text(to, word);
-	} else {
-		buf_add_text(to, r->kind == DEST_ANY ? "*" : r->kind == DEST_BELOW ? "*." : "");
-		buf_add_text(to, r->name ? r->name : "");
-	}
-	for (unsigned i = 0; !usual_ports && i < r->nports; i++) {
-		const struct port_range *p = &r->ports[i];
-
-		snprintf(word, sizeof(word), p->from == p->to ? "%s%u" : "%s%u-%u", i ? "," : ":",
-			 p->from, p->to);
-		buf_add_text(to, p->from || p->to != UINT16_MAX ? word : ":*");
-	}
-	for (unsigned i = 0; r->protocols != usual && i < ARRAY_LEN(protocol_names); i++) {
-		if (r->protocols != protocol_names[i].bits)
-			continue;
-		buf_add_text(to, " ");
-		buf_add_text(to, protocol_names[i].name);
-	}
-	buf_add_text(to, r->tls_any ? " tls=any" : "");
-	dns_types_print(r->dns, to);
-	for (unsigned i = 0; i < r->nmethods; i++) {
-		buf_add_text(to, i ? "," : " ");
-		buf_add_text(to, r->methods[i]);
-	}
-	if (r->path) {
-		buf_add_text(to, " ");
-		buf_add_text(to, r->path);
-	}
-	if (r->program) {
-		buf_add_text(to, " program=");
-		buf_add_text(to, r->program);
-	}
-}
-
-const char *verdict_name(enum verdict v)
-{
-	return verdict_names[v];
-}
-
-void rule_print(const struct rule *r, struct buf *to)
-{
-	buf_add_text(to, r->audit ? "audit" : verdict_names[r->verdict]);
-	buf_add_text(to, " ");
-	buf_add_text(to, scope_names[r->scope]);
-	buf_add_text(to, " ");
-	if (r->scope == SCOPE_NET) {
-		net_print(&r->net, r->verdict == VERDICT_DENY, to);
-		return;
-	}
-	buf_add_text(to, r->glob);
-	for (unsigned i = 0, n = 0; r->access != FILES_ALL && i < ARRAY_LEN(access_names); i++) {
-		if (!(r->access & access_names[i].bits))
-			continue;
-		buf_add_text(to, n++ ? "," : " ");
-		buf_add_text(to, access_names[i].name);
-	}
 }

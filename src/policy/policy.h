@@ -7,6 +7,9 @@
  *	deny files /etc/passwd write,create,delete
  *	use packages
  *
+ * "within" begins a new layer: what is allowed must be allowed by every layer, and the strictest
+ * answer counts (layers.c). So the rights of a sub-cell are those of its parent, "within", its own.
+ *
  * Every text here may be wrong and some of it hostile: sizes are bounded, and an error names file,
  * line and column. The functions that decide allocate nothing and take time in proportion to the
  * rules. */
@@ -64,14 +67,19 @@ struct rule {
 	const char *from; /* a file, an option, a preset; lives as long as the policy */
 	unsigned line, column; /* from 1; 0: it has none */
 	struct net_rule net;
-	char *glob; /* of FILES, EXEC, ENV and TOOLS */
+	char *glob; /* of FILES, EXEC, ENV, TOOLS and CELLS */
 	unsigned access; /* of FILES */
+	unsigned max, depth; /* of CELLS; 0: no bound */
+	unsigned layer; /* from 0 */
 };
 
 struct policy {
 	struct buf rules; /* of struct rule */
 	struct buf names; /* of char *: what rules' from points to */
 	struct buf lines; /* of char *: what was given, with "use PRESET" as it stands */
+	unsigned nmarks;
+	unsigned marks[POLICY_MAX_LAYERS - 1]; /* how many rules there were before each "within" */
+	unsigned inherits; /* a bit for each layer that begins with "use parent" */
 };
 
 void policy_init(struct policy *p);
@@ -94,6 +102,33 @@ static inline const char *policy_line(const struct policy *p, unsigned i)
 	return *BUF_ITEM(&p->lines, char *, i);
 }
 
+/* ---- layers (layers.c) ---- */
+
+/* The rules from first to end - 1. */
+struct layer {
+	unsigned first, end;
+	bool inherits; /* what no rule of it matches is left to the layers before it */
+};
+
+static inline unsigned policy_layers(const struct policy *p)
+{
+	return p->nmarks + 1;
+}
+struct layer policy_layer(const struct policy *p, unsigned i);
+/* Begins a new one; false: there are too many. */
+bool must_check policy_layer_begin(struct policy *p);
+/* The current one inherits; false: it has rules already. */
+bool must_check policy_layer_inherit(struct policy *p);
+/* How strict is it? Deny beats ask beats allow. */
+int verdict_rank(enum verdict v);
+
+/* The rules of a sub-cell: those of its parent, "within", and its own, which cannot have layers
+ * themselves. tools: what the parent was given without a rule, may be NULL. Returns the caller's
+ * list with its texts; NULL: an error. */
+char **policy_within(char *const *parent, char *const *tools, char *const *own, struct err *e);
+/* Of such a list, where the sub-cell's own begin. */
+char *const *policy_own(char *const *rules);
+
 /* ---- reading (parse.c) ---- */
 
 /* Adds the rules of a text. from: what errors call it; line, column: where it begins there. */
@@ -111,25 +146,32 @@ bool rule_covers(const struct rule *a, const struct rule *b);
  * ret_at (may be NULL): the number of the wrong one, from 0 on. */
 int must_check policy_words(struct policy *p, char *const *rules, const char *from,
 			    unsigned *ret_at, struct err *e);
-/* Has it any rule about the network? Without one a cell has none. */
+/* Has each layer a rule about the network? Without one a cell has none. */
 bool policy_has_net(const struct policy *p);
-/* The lines as one text. */
-void policy_text(const struct policy *p, struct buf *to);
-/* A rule as a line of text, in its shortest form. */
-void rule_print(const struct rule *r, struct buf *to);
 
 /* Rules by name (presets.c); NULL: there is none. */
 const char *preset_find(const char *name);
 /* The names one after the other; NULL: that was the last. */
 const char *preset_name(unsigned i);
 
+/* ---- printing (print.c) ---- */
+
+/* The lines as one text. */
+void policy_text(const struct policy *p, struct buf *to);
+/* A rule as a line of text, in its shortest form. */
+void rule_print(const struct rule *r, struct buf *to);
+const char *verdict_name(enum verdict v);
+
 /* ---- deciding (decide.c) ---- */
 
 struct decision {
 	enum verdict verdict;
-	const struct rule *rule; /* NULL: no rule matched */
+	const struct rule *rule; /* of the layer that decided; NULL: no rule matched */
 	/* net, before a request is known: it depends on the request, which has to be looked at */
 	bool opened;
+	/* net, of what is allowed: some layer records it; every layer does not ask for a server
+	 * name; every layer does not, or does no more than record */
+	bool audit, tls_any, unchecked;
 };
 
 struct net_question {
@@ -168,8 +210,23 @@ struct decision policy_env(const struct policy *p, const char *name);
 struct decision policy_tools(const struct policy *p, char *const *given, const char *call);
 /* Could a rule allow any tool? */
 bool policy_has_tools(const struct policy *p);
+/* Could any call of this tool be allowed? */
+bool policy_has_tool(const struct policy *p, char *const *given, const char *name);
 
-const char *verdict_name(enum verdict v);
+/* A cell wants a cell below it. */
+struct cells_question {
+	const char *image; /* its name, or "host" */
+	unsigned count; /* how many cells there are below the one whose policy is asked */
+	unsigned depth; /* of the new one below it: 1 for a child */
+};
+
+/* max= and depth= count from the cell that has the policy, so every ancestor's policy is to be
+ * asked with its own counts. The image "host" is only meant by rules that name it. */
+struct decision policy_cells(const struct policy *p, const struct cells_question *q);
+/* Is a rule of CELLS about this image? */
+bool rule_means_image(const struct rule *r, const char *image);
+/* Could a rule allow any cell? */
+bool policy_may_have_cells(const struct policy *p);
 
 /* ---- for the kernel (compile.c) ---- */
 

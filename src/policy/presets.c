@@ -13,6 +13,7 @@ static const struct {
 	{ "audit",
 	  "# Every public host and port, and what is used is recorded for 'viv policy learn'.\n"
 	  "audit net *:* any\n" },
+	{ "parent", "# What the parent of a sub-cell may. In other cells: no rules.\n" },
 	{ "packages", "# Registries of packages.\n"
 		      "allow net deb.debian.org\n"
 		      "allow net security.debian.org\n"

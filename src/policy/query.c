@@ -143,9 +143,13 @@ static int query_decide(const struct policy *p, const struct policy_query *q, st
 	unsigned access = q->access ? files_access(q->access) : FILES_READ;
 
 	*ret_why = "";
-	if (!!q->connect + !!q->file + !!q->exec + !!q->env + !!q->tool != 1)
+	if (!!q->connect + !!q->file + !!q->exec + !!q->env + !!q->tool + !!q->cell != 1)
 		return err_set(e, ERR_USAGE,
-			       "exactly one of connect, file, exec, env and tool is needed");
+			       "exactly one of connect, file, exec, env, tool and cell is needed");
+	if (q->cell) {
+		*ret = policy_cells(p, &(struct cells_question){ .image = q->cell, .depth = 1 });
+		return 0;
+	}
 	if (q->tool) {
 		*ret = policy_tools(p, q->tools, q->tool);
 		if (ret->verdict == VERDICT_ALLOW && !ret->rule)

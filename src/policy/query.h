@@ -7,7 +7,7 @@
 
 struct policy;
 
-/* One of connect, file, exec, env and tool is set. */
+/* One of connect, file, exec, env, tool and cell is set. */
 struct policy_query {
 	const char *connect; /* "https://HOST[:PORT]/PATH", "udp://HOST:PORT", "HOST:PORT" */
 	const char *method; /* with a URL; NULL: GET */
@@ -17,6 +17,7 @@ struct policy_query {
 	const char *exec;
 	const char *env;
 	const char *tool; /* "NAME" or "NAME/SUBCOMMAND" */
+	const char *cell; /* the image of a sub-cell, the first one */
 	char *const *tools; /* with tool: those that the cell was given; may be NULL */
 };
 

@@ -389,6 +389,12 @@ static int own_option(struct run_options *o, enum setting_id id, const char *val
 				       value);
 		o->id = value;
 		return 0;
+	case SET_PARENT:
+		if (!cell_id_is_valid(value))
+			return err_set(e, ERR_USAGE, "--parent '%s': lower case letters and digits",
+				       value);
+		o->parent = value;
+		return 0;
 	case SET_POOL:
 		o->pool = o->idle = true;
 		return 0;

@@ -253,8 +253,9 @@ static bool is_true(const struct json *v, const char *name)
 static int mount_read(struct run_options *o, const struct json *v, struct err *e)
 {
 	const char *source = json_get_text(v, "source"), *volume = json_get_text(v, "volume"),
-		   *target = json_get_text(v, "target");
-	struct run_mount m = { .readonly = is_true(v, "readonly") };
+		   *target = json_get_text(v, "target"), *subpath = json_get_text(v, "subpath");
+	struct run_mount m = { .readonly = is_true(v, "readonly"),
+			       .nofollow = is_true(v, "nofollow") };
 
 	if (v->type != JSON_OBJECT)
 		return type_wrong(SETTING_MOUNTS, "mounts", e);
@@ -272,10 +273,15 @@ static int mount_read(struct run_options *o, const struct json *v, struct err *e
 		return err_set(e, ERR_INVALID,
 			       "the source of a mount must be an absolute path of the host or "
 			       "begin with s3://");
+	if (subpath && (!source || source[0] != '/' || !subpath_is_valid(subpath)))
+		return err_set(e, ERR_INVALID,
+			       "the subpath of a mount is a path below its source, a directory of "
+			       "the host, without '.' and '..'");
 	if (volume && !cell_name_is_valid(volume))
 		return err_set(e, ERR_INVALID, "the volume of a mount must be a name");
 	json_get_u64(v, "size", &m.size);
 	m.src = source ? run_keep_text(o, source) : NULL;
+	m.subpath = subpath ? run_keep_text(o, subpath) : NULL;
 	m.volume = volume ? run_keep_text(o, volume) : NULL;
 	m.dst = run_keep_text(o, target);
 	if (mount_add(o, "a mount", m, e) < 0) {
@@ -405,8 +411,11 @@ int run_options_read(struct run_options *o, const char *json, size_t len, struct
 	struct json_doc d = { 0 };
 	int ret;
 
-	if (json_parse(&d, json, len, e) < 0)
+	/* vivd's own reader takes what is deeper. */
+	if (json_parse(&d, json, len, e) < 0) {
+		e->kind = ERR_INVALID_JSON;
 		return -1;
+	}
 	ret = d.root->type == JSON_OBJECT
 		      ? object_read(o, d.root, "", e)
 		      : err_set(e, ERR_WRONG_TYPE, "the settings of a cell must be an object");
@@ -455,12 +464,15 @@ static void mounts_write(struct buf *b, const char *name, const struct run_optio
 
 		json_member_add(b, NULL, "{");
 		json_member_text(b, "source", m->src);
+		json_member_text(b, "subpath", m->subpath);
 		json_member_text(b, "volume", m->volume);
 		if (!m->src && !m->volume)
 			json_member_add(b, "tmpfs", "true");
 		json_member_text(b, "target", m->dst);
 		if (m->readonly)
 			json_member_add(b, "readonly", "true");
+		if (m->nofollow)
+			json_member_add(b, "nofollow", "true");
 		if (m->size)
 			json_member_number(b, "size", m->size);
 		buf_add_text(b, "}");

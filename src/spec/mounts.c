@@ -35,6 +35,21 @@ int mount_add(struct run_options *o, const char *option, struct run_mount m, str
 	return 0;
 }
 
+bool subpath_is_valid(const char *text)
+{
+	size_t n;
+
+	if (strlen(text) >= 4096)
+		return false;
+	do {
+		n = strcspn(text, "/");
+		if (!n || (n <= 2 && !strncmp(text, "..", n)))
+			return false;
+		text += n;
+	} while (*text++);
+	return true;
+}
+
 /* SRC:DST[:ro|rw]; both parts are new strings. */
 static int mount_split(struct run_options *o, const char *option, const char *text,
 		       const char **ret_src, char **ret_dst, bool *ret_readonly, struct err *e)

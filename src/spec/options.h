@@ -27,9 +27,13 @@ bool restart_parse(const char *name, enum restart_policy *ret);
 /* One mount: of the host or of S3, of a volume, or neither: a tmpfs. */
 struct run_mount {
 	const char *src; /* of the host; or s3://BUCKET/PREFIX */
+	/* of a directory of the host: a path below it, which is mounted instead. It is opened
+	 * without following links; NULL: src itself */
+	const char *subpath;
 	const char *volume;
 	char *dst;
 	bool readonly;
+	bool nofollow; /* no part of dst is a symbolic link in the cell */
 	uint64_t size;
 };
 
@@ -67,6 +71,7 @@ struct run_options {
 	/* of viv-keeper: no cell; only the room is given back that the disk need not take */
 	bool merge;
 	const char *id; /* of viv-keeper; NULL: it chooses */
+	const char *parent; /* of viv-keeper: the cell ends with this one; NULL: with none */
 	bool workdir_make; /* it is the image's: as docker has it, it need not be there */
 	uint32_t uid, gid; /* of one of the host image's users */
 	const char *user_name, *home;
@@ -90,12 +95,14 @@ static inline bool run_is_given(const struct run_options *o, enum setting_id id)
 	return o->given[id];
 }
 
-/* The level of its journal (enum journal_level): what a cell has that is not told is decided here.
- */
-static inline uint32_t run_journal(const struct run_options *o)
-{
-	return run_is_given(o, SET_JOURNAL) ? o->journal : JOURNAL_DEFAULT;
-}
+/* The journal (journal.c). A cell whose settings name no level has the default one, and runs
+ * without a journal if it cannot have one; a level that is given is a demand. */
+uint32_t journal_default(void); /* enum journal_level */
+/* -1 with an error: VIV_JOURNAL is wrong. */
+int must_check journal_default_check(struct err *e);
+/* Its level, and what it does when its journal cannot be written (enum journal_full). */
+uint32_t run_journal(const struct run_options *o);
+uint32_t run_journal_full(const struct run_options *o);
 
 /* Memory that o keeps; takes p, which may be NULL. NULL: there is none. */
 void *run_keep(struct run_options *o, void *p);
@@ -117,6 +124,15 @@ void run_options_write(const struct run_options *o, unsigned what, struct buf *b
 /* The policy as a whole: an error is in terms of its rules' numbers. */
 int must_check run_policy_check(const struct run_options *o, struct err *e);
 
+/* A sub-cell gets no more than its parent has (attenuate.c): what child asks for becomes what it
+ * gets, or -1 with an error that names the setting. parent is what that cell has, with its policy
+ * in force. Mounts of the child name paths of its parent (source), or its volumes. What the child
+ * does not ask for and its parent has to share is filled in. Not done here: the policy
+ * (policy_within()), what rules about cells say to the image (policy_cells()), and how limits of a
+ * family add up. */
+int must_check spec_attenuate(const struct run_options *parent, struct run_options *child,
+			      struct err *e);
+
 /* Can a cell that has booted with nothing but its image become this one? */
 bool run_fits_warm(const struct run_options *o);
 /* The name of an option that was given and that vivd carries out, or NULL. */
@@ -134,6 +150,8 @@ int must_check mount_add(struct run_options *o, const char *option, struct run_m
 int must_check mount_option(struct run_options *o, const char *text, struct err *e);
 int must_check volume_option(struct run_options *o, const char *text, struct err *e);
 int must_check tmpfs_option(struct run_options *o, const char *text, struct err *e);
+/* A path below a mount: relative, without "." and "..". */
+bool subpath_is_valid(const char *text);
 int must_check copy_option(struct run_options *o, const char *text, struct err *e);
 /* A limit of --ulimit (ulimits.c): name as docker has it, value SOFT[:HARD]. 0, or -1 with an error
  * that names them, and where they were written. */

@@ -60,10 +60,15 @@ const char *const *setting_choices(enum setting_id id)
 const struct mount_field mount_fields[MOUNT_FIELDS] = {
 	{ "source", SETTING_TEXT, false, S_VARS,
 	  "directory or regular file of the host, by its absolute path, or s3://BUCKET/PREFIX" },
+	{ "subpath", SETTING_TEXT, false, S_VARS,
+	  "of a directory of the host: a path below it that is mounted instead; links are not "
+	  "followed" },
 	{ "volume", SETTING_TEXT, false, 0, "name of a volume" },
 	{ "tmpfs", SETTING_FLAG, false, 0, "an empty file system in memory" },
 	{ "target", SETTING_TEXT, true, 0, "absolute path in the cell" },
 	{ "readonly", SETTING_FLAG, false, 0, "the cell cannot write to it" },
+	{ "nofollow", SETTING_FLAG, false, 0,
+	  "fail if a part of target is a symbolic link in the cell" },
 	{ "size", SETTING_SIZE, false, S_VARS, "of a tmpfs: the bytes that it can hold" },
 };
 

@@ -80,7 +80,7 @@ struct mount_field {
 	unsigned flags; /* S_VARS */
 	const char *help;
 };
-#define MOUNT_FIELDS 6
+#define MOUNT_FIELDS 8
 extern const struct mount_field mount_fields[MOUNT_FIELDS];
 
 #endif

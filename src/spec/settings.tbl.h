@@ -103,9 +103,11 @@ SETTING(TRACE, FLAG, trace, NULL, "trace", 0, NULL, 0, 0, 0, "print every system
 SETTING(FAST, CHOICE, fast, "fast", "fast", 0, "MODE", 0, 0, 0,
 	"how calls avoid a switch to the kernel: on (the default), off, check, eager or detach")
 SETTING(JOURNAL, CHOICE, journal, "journal", "journal", 0, "LEVEL", 0, 0, S_PLACE | S_YAML,
-	"what the cell's journal records: off, changes, or all, which includes the files that are read (default: off)")
+	"what the cell's journal records: off, changes, or all, which includes the files that are read (default: all, or VIV_JOURNAL of the environment)")
 SETTING(JOURNAL_FULL, CHOICE, journal_full, "journal_full", "journal-full", 0, "WHAT", 0, 0, S_PLACE | S_YAML,
-	"what the cell does when its journal cannot be written because the disk is full: wait (the default), or continue, and the journal has a hole")
+	"what the cell does when its journal cannot be written, as the disk is full or --journal-max is reached: wait (the default with --journal), or continue, and the journal has a hole (the default without)")
+SETTING(JOURNAL_MAX, SIZE, journal_max, "journal_max", "journal-max", 0, "SIZE", 2 << 20, 0, S_PLACE | S_YAML | S_VARS,
+	"how large the cell's journal may become on disk; then --journal-full decides (default: no limit)")
 SETTING(QUIET, FLAG, quiet, NULL, "quiet", 'q', NULL, 0, 0, S_WARM, "print no warnings")
 SETTING(DETACH, FLAG, detach, NULL, "detach", 'd', NULL, 0, 0, S_WARM,
 	"run the cell in the background and print its id; 'viv logs' shows its output")
@@ -119,6 +121,8 @@ SETTING(STOP_SIGNAL, TEXT, stop_signal_text, "stop_signal", "stop-signal", 0, "S
 	"signal that asks the command to end when the cell is stopped (default: the image's, or TERM)")
 SETTING(IDLE_TIMEOUT, TIME, idle_ns, "idle_timeout", "idle-timeout", 0, "TIME", 0, 10 * YEARS, S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS,
 	"with --detach: stop the cell after this time without a process in it")
+SETTING(SLEEP_AFTER, TIME, sleep_ns, "sleep_after", "sleep-after", 0, "TIME", 0, 10 * YEARS, S_LIVE | S_WARM | S_VIVD | S_YAML | S_VARS,
+	"with --detach: let the cell, which needs a name, sleep when nobody has used it for this time; 0: never (default: 15m without a command, else 0)")
 SETTING(HEALTH_CMD, WORDS, health_command, "health.command", "health-cmd", 0, "COMMAND", 0, 0, S_LIVE | S_WARM | S_VIVD | S_YAML | S_REQUIRED,
 	"with --detach: command that sh runs in the cell again and again; the cell is healthy while it exits with 0")
 SETTING(HEALTH_INTERVAL, TIME, health_interval_ns, "health.interval", "health-interval", 0, "TIME", 0.01, YEARS,
@@ -143,8 +147,10 @@ SETTING(HIDDEN_ENV, WORDS, hidden_env, "hidden_env", NULL, 0, NULL, 0, 0, S_LIVE
 SETTING(SPEC, OWN, none, NULL, "spec", 0, "JSON", 0, 0, S_WARM, NULL)
 SETTING(IDLE, FLAG, idle, NULL, "idle", 0, NULL, 0, 0, S_WARM, NULL)
 SETTING(ID, OWN, none, NULL, "id", 0, "ID", 0, 0, S_WARM, NULL)
+SETTING(PARENT, OWN, none, NULL, "parent", 0, "ID", 0, 0, S_WARM, NULL)
 SETTING(LEAVE, FLAG, leave, NULL, "leave", 0, NULL, 0, 0, S_WARM, NULL)
 SETTING(POOL, OWN, none, NULL, "pool", 0, NULL, 0, 0, 0, NULL)
+SETTING(WOKEN, FLAG, woken, NULL, "woken", 0, NULL, 0, 0, 0, NULL)
 SETTING(VISIT, FLAG, visit, NULL, "visit", 0, NULL, 0, 0, 0, NULL)
 SETTING(MERGE, OWN, none, NULL, "merge", 0, NULL, 0, 0, 0, NULL)
 

@@ -368,6 +368,9 @@ int disk_rollback(int store, struct disk *d, const char *name)
 	if (!to)
 		return -ENOENT;
 	target = to->n;
+	/* Processes of a sleeping cell had other files (keeper/frozen.c). */
+	if (unlinkat(d->dir, "frozen", 0) < 0 && errno != ENOENT)
+		return -errno;
 	err = layer_start(d, target);
 	if (err)
 		return err;

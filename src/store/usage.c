@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 /* names: 0, or only files with at most that many count. */
-static uint64_t usage_below(int dir, const char *path, unsigned depth, unsigned names)
+static uint64_t usage_below(int dir, const char *path, unsigned depth, unsigned names,
+			    uint64_t *files)
 {
 	struct dirent *e;
 	struct stat st;
@@ -19,6 +20,8 @@ static uint64_t usage_below(int dir, const char *path, unsigned depth, unsigned 
 	if (fstatat(dir, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	n = (uint64_t)st.st_blocks * 512;
+	if (files)
+		++*files;
 	if (names && !S_ISDIR(st.st_mode))
 		return st.st_nlink <= names ? n : 0;
 	if (names)
@@ -33,7 +36,7 @@ static uint64_t usage_below(int dir, const char *path, unsigned depth, unsigned 
 		close(fd);
 	while (d && (e = readdir(d)))
 		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			n += usage_below(dirfd(d), e->d_name, depth - 1, names);
+			n += usage_below(dirfd(d), e->d_name, depth - 1, names, files);
 	if (d)
 		closedir(d);
 	return n;
@@ -41,10 +44,16 @@ static uint64_t usage_below(int dir, const char *path, unsigned depth, unsigned 
 
 uint64_t tree_usage(int dir, const char *path)
 {
-	return usage_below(dir, path, USAGE_DEPTH, 0);
+	return usage_below(dir, path, USAGE_DEPTH, 0, NULL);
 }
 
 uint64_t tree_usage_alone(int dir, const char *path, unsigned names)
 {
-	return usage_below(dir, path, USAGE_DEPTH, names);
+	return usage_below(dir, path, USAGE_DEPTH, names, NULL);
+}
+
+uint64_t tree_usage_files(int dir, const char *path, uint64_t *ret_files)
+{
+	*ret_files = 0;
+	return usage_below(dir, path, USAGE_DEPTH, 0, ret_files);
 }

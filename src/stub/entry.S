@@ -155,6 +155,50 @@ stub_suspend_ret:
 	pop	%r12
 	ret
 
+/* long stub_rest(void): the thread is at rest until the kernel answers: 0. Everything that it needs to go on is in its memory
+ * and in the stack pointer that it reports. A thread of a thawed cell goes on from there with 1. */
+	.globl	stub_rest
+stub_rest:
+	push	%rbx
+	push	%rbp
+	push	%r12
+	push	%r13
+	push	%r14
+	push	%r15
+	mov	%rsp, %rdi
+	mov	$HC_REST, %eax
+	syscall
+1:	pop	%r15
+	pop	%r14
+	pop	%r13
+	pop	%r12
+	pop	%rbp
+	pop	%rbx
+	ret
+
+/* long stub_thaw_clone(flags): a thread of a process that is being thawed. It touches no memory, which is not yet its own. */
+	.globl	stub_thaw_clone
+	.globl	stub_thaw_wait
+stub_thaw_clone:
+	xor	%esi, %esi
+	xor	%edx, %edx
+	xor	%r10d, %r10d
+	xor	%r8d, %r8d
+	movabs	$STUB_MAGIC, %r9
+	mov	$56, %eax
+	syscall
+	test	%rax, %rax
+	jz	stub_thaw_wait
+	ret
+stub_thaw_wait:
+	mov	$HC_THAW_WAIT, %eax
+	syscall
+	test	%rax, %rax
+	jle	stub_unwanted
+	mov	%rax, %rsp
+	mov	$1, %eax
+	jmp	1b
+
 /* Where a call waits that would wait for long (signal.c): the guest's own context, but for rip, rax and r9, and what every system
  * call overwrites. Only a signal's handler leads out of here. */
 	.globl	stub_wait

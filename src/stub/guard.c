@@ -112,5 +112,5 @@ void stub_fault(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		guarded = 0;
 	native(NR_SIGACTION, sig, &none, 0, 8);
 	if (info->code <= 0)
-		stub_reraise(info);
+		stub_reraise(info, 0);
 }

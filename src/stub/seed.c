@@ -42,6 +42,12 @@ _Noreturn void stub_seed(uint64_t token)
 		if (hyper(HC_SEED, &o, token, 0, 0) != 0)
 			die();
 		token = 0;
+		if (o.thaw) {
+			ret = stub_fork();
+			if (ret == 0)
+				stub_thaw();
+			continue;
+		}
 		p = anon(0, o.size, 3 /* PROT_READ | PROT_WRITE */, 2 /* MAP_PRIVATE */);
 		ret = p;
 		if (p >= 0 || p < -4095) {

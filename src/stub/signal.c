@@ -74,9 +74,9 @@ static void reraise(struct k_siginfo *si, int process_wide)
 		sys6(NR_TGSIGQUEUEINFO, pid, tid, si->signo, (long)si, 0, (long)STUB_MAGIC);
 }
 
-void stub_reraise(struct k_siginfo *si)
+void stub_reraise(struct k_siginfo *si, int process_wide)
 {
-	reraise(si, 0);
+	reraise(si, process_wide);
 }
 
 /* The real siginfo out of the reserved signal's. Returns its flags. */
@@ -249,6 +249,16 @@ void stub_signal(int sig, struct k_siginfo *info, struct k_ucontext *uc)
 		s->by64 = 1;
 		if (flags & SIGF_WAKE)
 			s->woken = 1;
+	}
+	if (!si.signo && !flags && si.code == STUB_CODE_REST) {
+		/* Settling a signal makes the kernel forget the question of an armed call, and so
+		 * does this. */
+		if (s)
+			s->woken = 1;
+		if (is_waiting(uc))
+			wait_ask(uc);
+		stub_rest_here(s ? NULL : uc);
+		return;
 	}
 	if (flags & SIGF_COLLECT) {
 		collect(((const uint64_t *)info->payload)[0], 1);
@@ -546,6 +556,8 @@ long stub_sigtimedwait(struct k_ucontext *uc, uint64_t set, uint64_t info, uint6
 		ret = native(NR_SIGTIMEDWAIT, &all, &raw, timeout ? ts : 0, 8);
 		if (ret == STUB_SIG) {
 			flags = unpack(&raw, &si);
+			if (!si.signo && !flags && si.code == STUB_CODE_REST)
+				stub_rest_here(NULL);
 			if (si.signo >= 1 && si.signo < STUB_SIG && (want & BIT(si.signo))) {
 				hyper(HC_TAKEN, si.signo, 0, 0, 0);
 				raw = si;

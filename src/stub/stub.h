@@ -79,7 +79,14 @@
 /* (struct stub_wait *): what became of the call that waits in stub_wait() -> 0, or -EINVAL: none
  * does */
 #define HC_WAIT_END 0x761c
-#define HC_LAST 0x761c
+/* (stack pointer of stub_rest()): the thread is at rest -> 0: it goes on. See stub/rest.c */
+#define HC_REST 0x761d
+/* (struct stub_work *, address of the stub's data, result of the last work): a process that is
+ * being thawed asks for work -> THAW_*, or how many calls to make */
+#define HC_THAW 0x761e
+#define HC_THAW_WAIT 0x761f /* a thread of it that has nothing more to do -> its stack pointer */
+#define HC_THAWED 0x7620 /* what belongs to the thread is as it was -> 0, when all are there */
+#define HC_LAST 0x7620
 
 /* Answers to HC_EXEC_BOOT other than 0. */
 #define STUB_BE_SEED 1 /* this runner is the seed (stub/seed.c) */
@@ -113,6 +120,13 @@
  * Both have a struct stub_wait as payload. In a SIGCONT: ask for it. */
 #define SIGF_WAIT 128
 #define STUB_AGAIN (-512) /* a result: the call is made again */
+/* The code of a reserved signal without a signal in it and without flags: come to rest. */
+#define STUB_CODE_REST 1
+
+/* Answers to HC_THAW; above 0: make so many calls of the work. */
+#define THAW_CLONE 0 /* make a thread */
+#define THAW_LEAVE (-1) /* go to HC_THAW_WAIT */
+#define THAW_CALLS 48 /* at once */
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -189,6 +203,16 @@ struct stub_order {
 	uint64_t size; /* of the words: argv, at envp bytes behind it envp, then the strings */
 	uint64_t envp;
 	uint64_t split; /* the parent becomes the process, the child the seed */
+	uint64_t thaw; /* the child is a process that is being thawed: nothing else counts */
+};
+
+/* What a process that is being thawed is to do: calls of the host on its own memory, one after the
+ * other, up to the first that fails. */
+struct stub_work {
+	struct {
+		uint64_t nr, a[6];
+	} call[THAW_CALLS];
+	uint64_t data[16]; /* that a call may point to */
 };
 
 /* How to map an attachment. */

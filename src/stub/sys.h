@@ -25,23 +25,31 @@
 #define NR_SIGQUEUEINFO 129
 #define NR_SIGSUSPEND 130
 #define NR_EXIT 60
+#define NR_NANOSLEEP 35
 #define NR_PRCTL 157
+#define NR_ARCH_PRCTL 158
 #define NR_GETTID 186
 #define NR_FUTEX 202
 #define NR_IO_SETUP 206
 #define NR_IO_DESTROY 207
+#define NR_SET_TID_ADDRESS 218
 #define NR_CLOCK_GETTIME 228
+#define NR_CLOCK_NANOSLEEP 230
 #define NR_EXIT_GROUP 231
 #define NR_PSELECT6 270
 #define NR_PPOLL 271
+#define NR_SET_ROBUST_LIST 273
+#define NR_GET_ROBUST_LIST 274
 #define NR_EPOLL_PWAIT 281
 #define NR_TGSIGQUEUEINFO 297
 #define NR_SECCOMP 317
 #define NR_MEMBARRIER 324
 #define NR_EXECVEAT 322
+#define NR_RSEQ 334
 #define NR_EPOLL_PWAIT2 441
 #define NR_MSEAL 462
 
+#define EPERM_ 1
 #define ENOENT_ 2
 #define EINTR_ 4
 #define EAGAIN_ 11
@@ -142,6 +150,9 @@ _Noreturn void stub_vfork(uint64_t flags, uint64_t sp, uint64_t ptid, uint64_t c
 long stub_suspend(const uint64_t *mask, struct suspend *s);
 void stub_wait(void);
 extern char stub_wait_end[];
+long stub_rest(void);
+long stub_thaw_clone(uint64_t flags);
+_Noreturn void stub_thaw_wait(void);
 extern char stub_suspend_ret[];
 
 /* Where a rewritten call arrives: rax is its number, rcx the address of its system call instruction
@@ -169,8 +180,8 @@ void stub_guard_open(void);
 void stub_guard_forked(void);
 long stub_guard_sigaction(long sig, const struct k_sigaction *sa, struct k_sigaction *prev);
 void stub_fault(int sig, struct k_siginfo *info, struct k_ucontext *uc);
-/* Raises it on this thread. */
-void stub_reraise(struct k_siginfo *si);
+/* Raises it on this thread, or for the process. */
+void stub_reraise(struct k_siginfo *si, int process_wide);
 void stub_fast_leave(struct k_ucontext *uc);
 _Noreturn void stub_main(uint64_t *sp);
 void stub_sigsys(int sig, struct k_siginfo *info, struct k_ucontext *uc);
@@ -182,6 +193,10 @@ uint64_t stub_vfork_parent(void *slot, long ret);
 /* A child with a copy of the memory; the kernel is its parent. */
 long stub_fork(void);
 _Noreturn void stub_seed(uint64_t token);
+/* rest.c. uc: the guest's context, whose interrupted sleep is made to go on; NULL: it is in no
+ * sleep. */
+void stub_rest_here(struct k_ucontext *uc);
+_Noreturn void stub_thaw(void);
 long stub_clone(struct k_frame *f, uint64_t flags, uint64_t stack, uint64_t ptid, uint64_t ctid,
 		uint64_t tls);
 /* A signal waits that is delivered as soon as the trap returns. */

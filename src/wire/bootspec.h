@@ -57,6 +57,7 @@ struct mount_spec {
 	const char *dst; /* absolute guest path; made when missing */
 	const char *kind; /* "host" (a directory), "file", "tmpfs", "disk" or "s3" */
 	bool readonly;
+	bool nofollow; /* no part of dst may be a symbolic link */
 	int fd; /* of a host directory or file; of s3: the socket of its viv-s3 (wire/s3.h) */
 	/* of a file that is not read-only: a number of its own, for the descriptor that writes */
 	int32_t write_fd;
@@ -89,7 +90,7 @@ enum journal_level {
 	JOURNAL_CHANGES, /* all but what is read */
 	JOURNAL_ALL,
 };
-#define JOURNAL_DEFAULT JOURNAL_OFF
+#define JOURNAL_DEFAULT JOURNAL_ALL /* of a cell whose operator says nothing */
 enum journal_full { JOURNAL_FULL_WAIT, JOURNAL_FULL_CONTINUE };
 
 /* What the kernel is for. Other than MODE_RUN: no guest, the disk (all of its chain, read-only) is
@@ -141,6 +142,8 @@ struct bootspec {
 	 * SPEC_TOOLS_MAX bytes */
 	const char *tools;
 	int32_t tool_fd; /* the program behind them; -1: none */
+	int32_t viv_fd; /* viv itself, of a cell that may make cells; -1: none */
+	int32_t thaw_fd; /* a frozen cell (kernel/cell/frozen.h) that goes on; -1: none */
 	bool trace;
 	int32_t trace_fd; /* with trace: the descriptor that the lines are written to; else -1 */
 	uint32_t fast; /* enum fast_mode */
@@ -257,6 +260,16 @@ enum ctl_type {
 	/* viv -> kernel: vivd refused a program something: text, for the cell's own list of
 	 * refusals. Answered by CTL_DONE */
 	CTL_DENIED,
+	/* kernel -> viv: a bytes of what the work left, in text; before CTL_EXIT, at most
+	 * CELL_RESULT_MAX in all messages */
+	CTL_RESULT,
+	/* viv -> kernel: write the running cell down; descriptor: an empty file; text: the host's
+	 * boot. Answered by CTL_FROZEN */
+	CTL_FREEZE,
+	/* kernel -> viv: a is 0: it is written, and nothing of the cell runs any more; else -errno
+	 * and text, and it goes on */
+	CTL_FROZEN,
+	CTL_UNFREEZE, /* viv -> kernel: what was written cannot be kept; the cell goes on */
 };
 
 /* Of CTL_ASK: which text this is a piece of. */
@@ -277,6 +290,7 @@ enum ctl_type {
 #define CTL_X_PROGRAM 8u /* a sealed memory file is executed; argv[0] is no path but its name */
 #define CTL_IN_UDP 1u /* of CTL_INBOUND */
 #define CTL_MAX_FDS 5
+#define CELL_RESULT_MAX (64UL << 10) /* bytes of /dev/result */
 
 /* Where a connection comes from. */
 struct ctl_peer {

@@ -5,7 +5,7 @@
  * other side. Each message has the id of the kernel's request, which is not used again before the
  * gate has ended it. Neither side trusts the other.
  *
- *   GATE_CONNECT   addr, port, protocol; bytes: the path of the program
+ *   GATE_CONNECT   addr, port, protocol, pid; bytes: the path of the program
  *     GATE_OPEN    descriptor: the connection is the kernel's. The id stays in use until the kernel
  *                  says GATE_CANCEL, which it does when it has closed it
  *     GATE_REVOKE  after GATE_OPEN: the policy has changed, and the kernel ends the connection. The
@@ -17,7 +17,7 @@
  *                  IPPROTO_UDP: a SOCK_SEQPACKET pair; each message is a struct gate_datagram
  *   GATE_FIRST     bytes of a connection that is held, in order, GATE_FIRST_MAX in all at most. The
  *                  answer is GATE_HELD (the gate has to see more), GATE_OPEN or GATE_FAIL
- *   GATE_DNS       bytes: a question that came as a datagram
+ *   GATE_DNS       pid; bytes: a question that came as a datagram
  *     GATE_ANSWER  bytes: the answer
  *     GATE_FAIL    there is none: it was not a question
  *   GATE_CANCEL    nobody waits for id any more; no answer. What was under way is dropped
@@ -38,6 +38,8 @@
 #define GATE_FD_SETTINGS 4 /* read at the start, then closed */
 #define GATE_FD_CONTROL 5 /* to the keeper */
 #define GATE_FD_NAMES 6 /* which address stands for which name, from one gate to the next */
+#define GATE_FD_RING 7 /* of the cell's journal, mapped and closed at the start; may be missing */
+#define GATE_FD_BELL 8 /* wakes its reader */
 #define GATE_NAMES_MAX (24u << 20) /* bytes of that */
 
 #define GATE_BYTES 16384
@@ -65,6 +67,7 @@ struct gate_msg {
 	uint32_t type, id;
 	int32_t err; /* GATE_FAIL: an errno, positive */
 	uint32_t flags;
+	int32_t pid; /* the process in the cell that asks, as its kernel says; 0: none */
 	uint8_t addr[16]; /* IPv6, or IPv4 in its mapped form */
 	uint16_t port; /* in the order of the host */
 	uint16_t protocol; /* IPPROTO_TCP, IPPROTO_UDP */

@@ -2,7 +2,7 @@
  *
  * Encoder and decoder go through the fields of a kind by its table, so that a record that is added
  * there needs nothing here. A number has one form only: what is decoded and encoded again is the
- * same bytes, and a hash over them means the record. */
+ * same bytes, but for fields that were added later, and a hash over them means the record. */
 #include "wire/journal.h"
 
 #include <string.h>
@@ -11,7 +11,9 @@
 
 #define RECORD(ID, name, group, meaning) static const struct journal_field fields_##ID[] = {
 #define FIELD(ID, type, name, meaning) \
-	{ #name, meaning, JT_##type, offsetof(struct journal_##ID, name) },
+	{ #name, meaning, JT_##type, false, offsetof(struct journal_##ID, name) },
+#define LATER(ID, type, name, meaning) \
+	{ #name, meaning, JT_##type, true, offsetof(struct journal_##ID, name) },
 #define END(ID) \
 	}       \
 	;
@@ -177,6 +179,18 @@ static const uint8_t *get_field(const uint8_t *p, const uint8_t *end, const stru
 	return p;
 }
 
+/* What the rest of a record is if its frame ends here. */
+static const uint8_t *get_missing(const uint8_t *end, const struct journal_field *f, void *record)
+{
+	char *at = (char *)record + f->offset;
+
+	if (f->type == JT_TEXT || f->type == JT_WORDS)
+		memcpy(at, &(const struct jtext){ (const char *)end, 0 }, sizeof(struct jtext));
+	else
+		memset(at, 0, sizeof(uint64_t));
+	return end;
+}
+
 bool journal_decode(const void *frame, size_t n, union journal_record *record)
 {
 	struct journal_frame head;
@@ -193,7 +207,10 @@ bool journal_decode(const void *frame, size_t n, union journal_record *record)
 	p = (const uint8_t *)frame + sizeof(head);
 	end = (const uint8_t *)frame + n - head.pad;
 	for (unsigned i = 0; i < d->nfields; i++) {
-		p = get_field(p, end, &d->fields[i], record);
+		const struct journal_field *f = &d->fields[i];
+
+		p = f->later && p == end ? get_missing(end, f, record)
+					 : get_field(p, end, f, record);
 		if (!p)
 			return false;
 	}

@@ -3,8 +3,9 @@
  *
  * As bytes, a record is a *frame*: a struct journal_frame and the fields in the order of the table
  * (journal.tbl.h). NUMBER is a LEB128 number in its shortest form, SIGNED the same in zigzag form,
- * TEXT and WORDS a LEB128 length and the bytes, HASH one byte 0 or 32 and as many bytes. A frame in
- * memory begins at a multiple of 8 and is padded with zeros to one.
+ * TEXT and WORDS a LEB128 length and the bytes, HASH one byte 0 or 32 and as many bytes. A frame
+ * may end before a field that was added later than it was written (LATER). A frame in memory begins
+ * at a multiple of 8 and is padded with zeros to one.
  *
  * The ring is a file in the journal's directory, mapped by both, so that what a writer has put
  * there outlives it and the keeper. There is one writer and one reader. The reader believes
@@ -51,6 +52,7 @@ enum journal_type { JT_NUMBER, JT_SIGNED, JT_TEXT, JT_WORDS, JT_HASH };
 struct journal_field {
 	const char *name, *meaning;
 	uint8_t type; /* enum journal_type */
+	bool later; /* older journals do not have it */
 	uint16_t offset; /* in the struct of its kind */
 };
 
@@ -84,7 +86,8 @@ size_t journal_encode(enum journal_kind kind, const void *record, int32_t pid, i
 		      int64_t wall, void *out);
 /* Reads the fields of a frame (n: its size, already checked to be there) into record, a union of
  * the structs of all kinds; texts point into the frame. False: it is not a frame, or not of this
- * version: kind, sizes, every field and the padding are checked. */
+ * version: kind, sizes, every field and the padding are checked. Fields that an older frame does
+ * not have are zero. */
 union journal_record {
 #define RECORD(ID, name, group, meaning) struct journal_##ID ID;
 #define FIELD(ID, type, name, meaning)

@@ -5,6 +5,8 @@
  *
  *   RECORD(ID, NAME, GROUP, MEANING)      begins a kind: enum journal_kind J_ID, struct journal_ID
  *   FIELD(ID, TYPE, name, MEANING)        a field of it
+ *   LATER(ID, TYPE, name, MEANING)        the same, of a field that was added after journals had been
+ *                                         written: it and all behind it may be missing
  *   END(ID)
  *
  *   TYPE    NUMBER  a whole number, not negative
@@ -15,6 +17,10 @@
  *   GROUP   the word for a filter: cell, exec, file, net, policy, agent, operator
  *
  * Who writes which: kernel (K), gate (G), keeper (P), vivd (D). Paths are those of the cell. */
+
+#ifndef LATER
+#define LATER FIELD
+#endif
 
 RECORD(START, "start", "cell", "the cell started (P)")
 FIELD(START, TEXT, id, "the cell's id")
@@ -48,7 +54,7 @@ FIELD(EXEC, WORDS, args, "its arguments, the name it was called by first")
 FIELD(EXEC, TEXT, cwd, "its working directory")
 FIELD(EXEC, NUMBER, parent, "its parent process; 0: it was started from outside")
 FIELD(EXEC, NUMBER, uid, "its user in the cell")
-FIELD(EXEC, HASH, hash, "the program's content, where it is known at once")
+FIELD(EXEC, HASH, hash, "the program's content, if it is a file of an image of the store; nothing: of the host image, or changed (see the content records)")
 END(EXEC)
 
 RECORD(EXIT, "exit", "exec", "the process ended (K)")
@@ -91,6 +97,7 @@ RECORD(RENAME, "rename", "file", "a name was changed (K)")
 FIELD(RENAME, TEXT, path, "the old name")
 FIELD(RENAME, TEXT, to, "the new name")
 FIELD(RENAME, NUMBER, exchange, "1: the two names were exchanged")
+LATER(RENAME, NUMBER, replaced, "type and mode of what had the new name before and is gone; 0: nothing had, or it is not known (older journals)")
 END(RENAME)
 
 RECORD(LINK, "link", "file", "a file got another name (K)")
@@ -98,7 +105,7 @@ FIELD(LINK, TEXT, path, "the file")
 FIELD(LINK, TEXT, to, "the new name")
 END(LINK)
 
-RECORD(CHANGE, "change", "file", "mode, owner, times, attributes or size of a file were changed by name (K)")
+RECORD(CHANGE, "change", "file", "mode, owner, times, attributes or size of a file were changed by name, once or several times in a row (K)")
 FIELD(CHANGE, TEXT, path, "the file")
 END(CHANGE)
 
@@ -108,18 +115,19 @@ END(MOUNT)
 
 RECORD(NAME, "name", "net", "a name was looked up (G)")
 FIELD(NAME, TEXT, name, "the name")
-FIELD(NAME, TEXT, decision, "allow, deny or ask")
-FIELD(NAME, TEXT, rule, "the rule that decided")
+FIELD(NAME, TEXT, decision, "allow, audit, deny or ask; audit: only a rule that says audit lets it through")
+FIELD(NAME, TEXT, rule, "the rule that decided, or why it was denied")
+LATER(NAME, TEXT, type, "the type of record that was asked for: A, AAAA, MX ...")
 END(NAME)
 
 RECORD(CONNECT, "connect", "net", "a connection to the outside was asked for (G)")
-FIELD(CONNECT, NUMBER, connection, "its number in this journal's run")
+FIELD(CONNECT, NUMBER, connection, "its number in this run of the cell")
 FIELD(CONNECT, TEXT, protocol, "tcp or udp")
 FIELD(CONNECT, TEXT, name, "the name it is for, if there is one")
 FIELD(CONNECT, TEXT, address, "the address on the outside")
 FIELD(CONNECT, NUMBER, port, "the port")
-FIELD(CONNECT, TEXT, decision, "allow, deny, ask or failed")
-FIELD(CONNECT, TEXT, rule, "the rule that decided, or why it failed")
+FIELD(CONNECT, TEXT, decision, "allow or audit: it was made; deny, failed: it was not; ask: the operator is asked first")
+FIELD(CONNECT, TEXT, rule, "the rule that decided, or why it was denied or failed")
 FIELD(CONNECT, TEXT, program, "the program that asked")
 END(CONNECT)
 
@@ -129,17 +137,19 @@ FIELD(CLOSE, TEXT, address, "the address as the cell has it")
 FIELD(CLOSE, NUMBER, port, "the port")
 FIELD(CLOSE, NUMBER, in, "bytes that came in")
 FIELD(CLOSE, NUMBER, out, "bytes that went out")
+LATER(CLOSE, NUMBER, connection, "its number, as in connect")
 END(CLOSE)
 
 RECORD(REQUEST, "request", "net", "an HTTP request on a connection that the gate opens (G)")
 FIELD(REQUEST, NUMBER, connection, "the number of its connection")
 FIELD(REQUEST, TEXT, method, "the method")
 FIELD(REQUEST, TEXT, url, "the URL, with secrets by name only")
-FIELD(REQUEST, NUMBER, status, "the status of the response; 0: there was none")
-FIELD(REQUEST, NUMBER, in, "bytes of the response's body")
-FIELD(REQUEST, NUMBER, out, "bytes of the request's body")
-FIELD(REQUEST, TEXT, decision, "allow, deny or ask")
-FIELD(REQUEST, TEXT, rule, "the rule that decided")
+FIELD(REQUEST, NUMBER, status, "the status of the gate's own answer; 0: it is sent on, see response")
+FIELD(REQUEST, NUMBER, in, "not used, see response")
+FIELD(REQUEST, NUMBER, out, "not used, see response")
+FIELD(REQUEST, TEXT, decision, "allow, audit, deny, ask or failed")
+FIELD(REQUEST, TEXT, rule, "the rule that decided, or why it was refused")
+LATER(REQUEST, NUMBER, number, "its number on the connection, from 1 on")
 END(REQUEST)
 
 RECORD(INBOUND, "inbound", "net", "a connection from the host to a port of the cell (P)")
@@ -199,6 +209,17 @@ FIELD(OPERATOR, TEXT, action, "stop, kill, pause, resume, snapshot, rollback, li
 FIELD(OPERATOR, TEXT, detail, "the name of the snapshot, the path, the limit ...")
 END(OPERATOR)
 
+RECORD(RESPONSE, "response", "net", "a request that was sent on has ended (G)")
+FIELD(RESPONSE, NUMBER, connection, "the number of its connection")
+FIELD(RESPONSE, NUMBER, number, "the number of the request on the connection")
+FIELD(RESPONSE, TEXT, method, "the method")
+FIELD(RESPONSE, TEXT, url, "the URL, with secrets by name only")
+FIELD(RESPONSE, NUMBER, status, "the status that the program got; 0: none")
+FIELD(RESPONSE, NUMBER, in, "bytes of the response's body")
+FIELD(RESPONSE, NUMBER, out, "bytes of the request's body")
+END(RESPONSE)
+
 #undef RECORD
 #undef FIELD
+#undef LATER
 #undef END

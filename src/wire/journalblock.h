@@ -12,6 +12,8 @@
 
 #define JOURNAL_BLOCK_MAGIC 0x314b4c42564a4956ull
 #define JOURNAL_BLOCK_VERSION 1
+#define JOURNAL_BLOCK_TABLE 2 /* the version of a block that has a table of processes */
+#define JOURNAL_TABLE_MAX (2u << 20) /* its bytes, before packing */
 #define JOURNAL_BLOCK_MAX (16u << 20) /* bytes of the records of a block, packed and unpacked */
 #define JOURNAL_SEGMENT_MAX (64u << 20) /* a segment that has reached this is complete */
 #define JOURNAL_CELL 40 /* the id with its NUL */
@@ -25,7 +27,7 @@ struct journal_head {
 	uint64_t seq; /* of its first record */
 	uint32_t count; /* of records */
 	uint32_t packed, unpacked; /* bytes of the data */
-	uint32_t zero2;
+	uint32_t table; /* bytes of the table at its end; 0: it has none */
 	int64_t earliest, latest; /* wall clock of its records; both 0: it has none */
 	char cell[JOURNAL_CELL];
 	uint8_t prev[JOURNAL_HASH]; /* of the head before; zeros: it is the first */

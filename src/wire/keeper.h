@@ -8,7 +8,8 @@
  *   KEEP_HELLO        n: KEEP_VERSION, flags: KEEP_WORD
  *     KEEP_HELLO      hello
  *   KEEP_EXEC         exec; descriptors: the spec (wire/execspec.h), then 0, 1, 2 unless KEEP_X_LOG
- *                     is set, then the program if KEEP_X_PROGRAM is set
+ *                     is set, then the program if KEEP_X_PROGRAM is set. One with the tag of a
+ *                     process that is still known starts nothing: the answer is that process's
  *     KEEP_STARTED    proc, pid; descriptor with KEEP_X_INPUT: to write its input to
  *     KEEP_EXITED     unless KEEP_X_DETACH is set, at its end: proc, a: wait status, b is 1: its
  *                     time was up
@@ -18,6 +19,12 @@
  *   KEEP_RESIZE       proc, a: rows, b: columns
  *   KEEP_STOP         n: grace in nanoseconds
  *     KEEP_OK         at once; the end is an event, and what waiters get
+ *   KEEP_SLEEP        n: grace, flags: KEEP_SLEEP_NOW, or time: when the last connection came that
+ *                     vivd knows of (keep_stats); KEEP_SLEEP_FREEZE
+ *     KEEP_PORTS      descriptors: the sockets at which the host listened for the cell, in the
+ *                     order of its ports; as many messages as it takes. Then
+ *     KEEP_OK         as KEEP_STOP
+ *     KEEP_FAIL       somebody uses the cell (ERR_BUSY)
  *   KEEP_KILL
  *     KEEP_OK         the same
  *   KEEP_PAUSE, KEEP_RESUME
@@ -77,7 +84,8 @@
  *     KEEP_FAIL       the cell has no tools
  *   KEEP_TOOLS
  *     KEEP_TOOLS      descriptor: a memory file with an object in JSON of what is in force: tools,
- *                     the names that the cell was given, and policy, its rules
+ *                     the names that the cell was given, policy, its rules, and settings, those
+ *                     that it was started with
  *   KEEP_DENIED       text: what vivd refused a program of the cell, and why
  *     KEEP_OK         it is a line of the cell's own list of refusals
  *   KEEP_JOURNAL      a: the size of one frame (wire/journal.h), in text, or descriptor: a memory
@@ -87,6 +95,9 @@
  *     KEEP_FAIL       the cell has none (ERR_NOT_FOUND), it is not a frame of a kind that vivd
  *                     writes (ERR_INVALID), or there is no room (ERR_STORAGE), which may be tried
  *                     again
+ *   KEEP_LEASE
+ *     KEEP_OK         the connection stays open as long as the cell runs, and no longer: whoever
+ *                     ends with the cell waits for its end
  *   KEEP_LIMITS       limits
  *     KEEP_OK         when they are in force; n: so many whole processors instead of a part
  *     KEEP_FAIL       all is as it was
@@ -157,6 +168,8 @@ enum keep_type {
 	KEEP_TOOLS,
 	KEEP_DENIED,
 	KEEP_JOURNAL,
+	KEEP_SLEEP,
+	KEEP_LEASE,
 	/* keeper -> client */
 	KEEP_OK = 64,
 	KEEP_FAIL,
@@ -193,6 +206,10 @@ enum keep_type {
 #define KEEP_TO_GROUP 1 /* to the foreground group of its terminal, else to its process group */
 #define KEEP_AS_TYPED 2 /* to the first process, as if it were run by hand; not answered */
 
+/* Of KEEP_SLEEP. */
+#define KEEP_SLEEP_NOW 1 /* whoever uses it */
+#define KEEP_SLEEP_FREEZE 2 /* its processes go on when it wakes; KEEP_FAIL: it runs on */
+
 /* Of KEEP_HELLO: who asks wants to know how it ends, and may not be there in time. ID.end is
  * left. */
 #define KEEP_WORD 1
@@ -211,8 +228,8 @@ enum keep_state {
 
 enum keep_event_kind {
 	KEEP_EV_STATE = 1, /* a: the new enum keep_state */
-	KEEP_EV_START, /* proc, pid; text: the command */
-	KEEP_EV_EXIT, /* proc, pid, a: wait status, b is 1: its time was up */
+	KEEP_EV_START, /* proc, pid, flags: KEEP_X_; text: the command */
+	KEEP_EV_EXIT, /* proc, pid, flags, a: wait status, b is 1: its time was up */
 	KEEP_EV_LIMIT, /* text: a limit is near or hit. a: enum keep_limit, b: it was hit */
 	/* the cell used more memory than it may. b is 1: the host says so, and not its kernel */
 	KEEP_EV_OOM,
@@ -254,13 +271,18 @@ struct keep_hello {
 #define KEEP_H_FOREGROUND 1 /* somebody's 'viv run' stays with it */
 #define KEEP_H_ASKS 4 /* it has open questions (KEEP_ASKS) */
 #define KEEP_H_DOOR 16 /* it opens connections to vivd (KEEP_DOOR) */
+#define KEEP_H_CELLS 32 /* with KEEP_H_DOOR: its rules may allow cells in it */
 #define KEEP_H_PORTS 2 /* the host listens for it (KEEP_PORTS) */
 #define KEEP_H_WHOLE 8 /* it knows KEEP_X_WHOLE */
+#define KEEP_H_TAGS 128 /* it knows tags of processes */
 
 struct keep_exec {
 	uint32_t flags; /* KEEP_X_ */
 	uint16_t rows, cols; /* with KEEP_X_TTY; 0: not known */
 	int64_t timeout_ns; /* then SIGTERM, and SIGKILL two seconds later; 0: none */
+	/* With KEEP_X_DETACH: a name that the client gave it, so that a request which may have been
+	 * sent before can be sent again (KEEP_H_TAGS); 0: none */
+	uint64_t tag;
 };
 
 struct keep_proc {

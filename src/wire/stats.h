@@ -16,6 +16,20 @@ enum keep_limit {
 	LIMIT_NET_OUT,
 };
 
+/* What a gate decides, by the words of its records; failed: it was allowed and could not be done.
+ */
+enum gate_decision { GATE_ALLOW, GATE_AUDIT, GATE_DENY, GATE_FAILED, GATE_ASK, GATE_DECISIONS };
+#define GATE_DECISION_NAMES "allow", "audit", "deny", "failed", "ask"
+
+/* What went through the gate in this run of the cell: the keeper's word, from its journal. */
+struct keep_gate {
+	uint64_t counted; /* 0: there is no gate, or no journal to count by */
+	uint64_t names[GATE_DECISIONS];
+	uint64_t connections[GATE_DECISIONS];
+	uint64_t requests[GATE_DECISIONS];
+	uint64_t in, out; /* bytes of connections that have ended */
+};
+
 /* 0 limits: as much as the host has. */
 struct keep_stats {
 	uint64_t time; /* of the figures, nanoseconds since 1970 */
@@ -28,6 +42,10 @@ struct keep_stats {
 	uint64_t calls; /* system calls that the kernel answered */
 	uint64_t files; /* open */
 	uint64_t refused; /* calls that gave ENOSYS */
+	uint64_t inbound; /* connections from the outside that are open */
+	/* when the last one came, nanoseconds since 1970; the keeper's word; 0: none did */
+	uint64_t inbound_at;
+	struct keep_gate gate; /* the keeper's word */
 };
 
 #endif

@@ -1,6 +1,7 @@
 /* What a program in a cell and vivd say to each other at the door, /run/viv/sock
  * (docs/decisions/0046-tools.md). Lines of JSON, each an object; one request for each connection.
- * A connection that begins with another byte than '{' is kept for later protocols, and refused.
+ * A connection that begins with a capital letter is one to the API (docs/subcells.md); another byte
+ * than '{' is refused.
  *
  *   {"op": "list"}
  *     {"tools": [{"name", "description", "subcommands": [{"name", "description"}]}]}

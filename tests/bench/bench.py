@@ -13,6 +13,7 @@ hits all of them alike; the figures are medians. There are these kinds of rows:
   journal the same work with a journal and without one: journal.py
   load    vivd: its pool, its API, many cells and streams: ../e2e/load.py
   agents  sessions of agents: agents.py
+  fleet   cells that cells make, schedules, workflows: fleet.py
 
 The last columns compare with what was asked for (the issues that the project was built from). A figure that is missed
 makes the exit status 1; a row that cannot run says why, and is missed if something was asked of it.
@@ -35,6 +36,7 @@ import network
 
 sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../e2e"))
 import agents  # noqa: E402
+import fleet  # noqa: E402
 import load  # noqa: E402
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -136,7 +138,7 @@ ROWS = [
     Row("read", "read 256 MiB", "{b}/micro read 1 {n}", runs=3, rounds=2),
     Row("write", "write 256 MiB", "{b}/micro write 1 {n}", runs=3, rounds=2),
 ]
-LOAD_ROWS = {**load.ROWS, **agents.ROWS}
+LOAD_ROWS = {**load.ROWS, **agents.ROWS, **fleet.ROWS}
 MEMORY_ROWS = ["idle-kernel", "idle-ours"]
 
 

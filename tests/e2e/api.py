@@ -922,7 +922,75 @@ def journals():
     call("GET", "/v1/cells/noted/journal", want=404)
 
 
-MORE = [journals, network, cells, interactive, named, disks, store, images, prune, store_rights, one_cell, projects, files]
+def workflows():
+    """Runs of files and of programs."""
+    good = "outputs: ${{ .steps.a.output }}\nsteps:\n  - {name: a, run: 'echo one; echo two >&2'}\n"
+    call("POST", "/v1/workflows/check", {"yaml": good}, 200)
+    call("POST", "/v1/workflows/check", {"yaml": "steps: 1"}, 400)
+    assert call("GET", "/v1/workflows/defined", want=200)["workflows"] == []
+    call("POST", "/v1/workflows", {"yaml": good, "inputs": {"x": 1}}, 400)
+    call("POST", "/v1/workflows", {"yaml": good, "dir": "here"}, 400)
+    run = call("POST", "/v1/workflows", {"yaml": good, "file": "w.yaml", "inputs": {}, "arguments": {}}, 201)["id"]
+    over = call("GET", f"/v1/workflows/{run}/wait", want=200)
+    assert over["state"] == "done" and over["output"] == "one", over
+    steps = call("GET", f"/v1/workflows/{run}", want=200)["steps"]
+    assert [s["step"] for s in steps] == ["a"] and steps[0]["stderr"] == "two\n", steps
+    assert "output" not in call("GET", f"/v1/workflows/{run[:8]}?outputs=0", want=200)["steps"][0]
+    assert call("GET", f"/v1/workflows/{run}?step=b", want=200)["steps"] == []
+    call("GET", f"/v1/workflows/{run}?outputs=2", want=400)
+    call("GET", "/v1/workflows?state=odd", want=400)
+    assert [r["id"] for r in call("GET", "/v1/workflows?state=done&limit=5", want=200)["runs"]] == [run]
+    call("POST", f"/v1/workflows/{run}/cancel", want=409)
+    call("POST", f"/v1/workflows/{run}/retry", want=409)
+    call("DELETE", f"/v1/workflows/{run}", want=204)
+    call("GET", f"/v1/workflows/{run}", want=404)
+    slow = call("POST", "/v1/workflows", {"yaml": "steps: [{sleep: 1h}]"}, 201)["id"]
+    call("DELETE", f"/v1/workflows/{slow}", want=409)
+    call("POST", f"/v1/workflows/{slow}/retry", want=409)
+    assert call("POST", f"/v1/workflows/{slow}/cancel", want=200)["state"] == "cancelled"
+    assert call("POST", f"/v1/workflows/{slow}/retry", want=200)["state"] == "running"
+    call("POST", f"/v1/workflows/{slow}/cancel", want=200)
+    code = call("POST", "/v1/workflows/code", {"name": "mine", "inputs": {"a": 1}}, 200)["id"]
+    call("POST", "/v1/workflows/code", {"name": "mine", "id": "x"}, 400)
+    call("POST", "/v1/workflows/code", {"name": "other", "id": code}, 409)
+    lease = call("POST", f"/v1/workflows/{code}/claim", {"step": "one", "lease_seconds": 30}, 200)["lease"]
+    call("POST", f"/v1/workflows/{code}/claim", {"step": "one"}, 409)
+    call("POST", f"/v1/workflows/{code}/claim", {"step": ""}, 400)
+    call("POST", f"/v1/workflows/{code}/renew", {"step": "one", "lease": lease}, 204)
+    call("POST", f"/v1/workflows/{code}/finish", {"step": "one", "lease": lease, "output": [1, None]}, 204)
+    assert call("POST", f"/v1/workflows/{code}/claim", {"step": "one"}, 200)["output"] == [1, None]
+    call("POST", f"/v1/workflows/{code}/finish", {"output": "x", "odd": 1}, 400)
+    call("POST", f"/v1/workflows/{code}/finish", {"error": "no"}, 204)
+    call("POST", f"/v1/workflows/{code}/retry", want=409)
+    call("POST", f"/v1/workflows/{code}/claim", {"step": "two"}, 409)
+
+
+def schedules():
+    """A schedule of a cell that sleeps, which a run wakes."""
+    call("POST", "/v1/cells", {"name": "napping"}, 201)
+    call("POST", "/v1/cells/napping/wake", want=409)
+    assert call("POST", "/v1/cells/napping/sleep", {"grace": 0}, 200)["state"] == "sleeping"
+    call("POST", "/v1/cells/napping/sleep", {"grace": "x"}, 400)
+    call("POST", "/v1/cells/napping/wake", want=200)
+    call("POST", "/v1/cells/napping/sleep", {"grace": 0}, 200)
+    spec = {"name": "nightly", "schedule": "0 3 * * *", "tz": "UTC", "cell": "napping", "command": ["echo", "hi"]}
+    call("POST", "/v1/schedules", {**spec, "schedule": "61 * * * *"}, 400)
+    call("POST", "/v1/schedules", {**spec, "cell": "nobody"}, 404)
+    call("POST", "/v1/schedules", spec, 201)
+    call("POST", "/v1/schedules", spec, 409)
+    call("GET", "/v1/schedules", want=200)
+    call("GET", "/v1/schedules/nobody", want=404)
+    run = call("POST", "/v1/schedules/nightly/run", want=201)["run"]
+    soon("its end", lambda: call("GET", f"/v1/schedules/nightly/runs/{run}", want=200).get("state") == "done")
+    assert call("GET", "/v1/schedules/nightly/runs", want=200)["runs"][0]["run"] == run
+    assert call("POST", "/v1/schedules/nightly/pause", want=200)["state"] == "paused"
+    call("POST", "/v1/schedules/nightly/resume", want=200)
+    call("GET", "/v1/schedules/nightly", want=200)
+    call("DELETE", "/v1/schedules/nightly", want=204)
+    call("DELETE", "/v1/cells/napping?force=1", want=204)
+
+
+MORE = [schedules, workflows, journals, network, cells, interactive, named, disks, store, images, prune, store_rights, one_cell, projects, files]
 
 if __name__ == "__main__":
     main()

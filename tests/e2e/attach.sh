@@ -30,7 +30,7 @@ attach_verb() {
 	timeout 180 "$VIV" attach --logs quiet >out2 2>err2 &
 	local pid=$!
 	until [[ -s out2 ]]; do sleep 0.05; done
-	"$VIV" exec quiet -- touch /tmp/go
+	"$VIV" exec -d quiet -- touch /tmp/go >started # the cell may end before it does
 	rc=0
 	wait "$pid" || rc=$?
 	is "$rc" 3 'status with --logs'
@@ -104,7 +104,7 @@ attach_closed() {
 	sleep 1
 	ticks=$(awk '{ print $14 + $15 }' "/proc/$pid/stat")
 	((ticks < 25)) || { echo "$ticks ticks of CPU time"; return 1; }
-	"$VIV" exec shut -- touch /tmp/go
+	"$VIV" exec -d shut -- touch /tmp/go >started
 	rc=0
 	wait "$pid" || rc=$?
 	is "$rc" 6 status

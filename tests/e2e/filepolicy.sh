@@ -171,6 +171,41 @@ tricks() {
 }
 check 'no way leads around rules about files and programs' tricks
 
+# Each of two layers denies other things; what both allow works.
+layered() {
+	rules 'deny files /m/a/**' 'deny exec **/id' 'deny files /m/first read' within \
+		'allow files /m/**' 'allow exec /**' 'deny files /m/b/**' 'deny exec **/whoami' 'deny files /m/second read' 'deny env HIDDEN' \
+		within 'use parent'
+	cat >t.sh <<-'EOS'
+		mkdir -p /m
+		say() { echo "$1: $(eval "$2" 2>&1 >/dev/null | sed 's/.*: //')"; }
+		mkdir /m/c /m/moved
+		say first 'mkdir -p /m/a/x'
+		say second 'mkdir -p /m/b/x'
+		say id /usr/bin/id
+		say whoami /usr/bin/whoami
+		say uname /usr/bin/uname
+		say both 'echo x >/m/c/x && mv /m/c/x /m/c/y && cat /m/c/y'
+		# From what one layer keeps from being read to what another one does: neither may let go of its own.
+		echo x >/m/first
+		say escape 'mv /m/first /m/second'
+		say back 'echo x >/m/second; mv /m/second /m/first'
+		say mount 'mount -t tmpfs none /m 2>/dev/null || echo failed >&2'
+		echo "hidden: $HIDDEN"
+	EOS
+	is "$(viv --quiet --policy rules.policy --env HIDDEN=1 -- sh -c "$(cat t.sh)")" "first: Permission denied
+second: Permission denied
+id: Permission denied
+whoami: Permission denied
+uname: 
+both: 
+escape: Permission denied
+back: Permission denied
+mount: failed
+hidden: "
+}
+check 'what one of several layers denies is denied' layered
+
 variables() {
 	at_end '"$VIV" daemon stop'
 	rules 'deny env AWS_*' 'allow env AWS_REGION' 'deny env TOKEN'

@@ -58,7 +58,7 @@ locked_in() {
 		case ${fd##*/} in
 		0 | 1) is "$to" /dev/null ;;
 		2) like "$to" 'pipe:*' ;;
-		*) case $to in 'socket:['* | 'anon_inode:[eventpoll]' | / | */ca-certificates.crt | /memfd:names*) ;; *) echo "descriptor ${fd##*/} is $to" && return 1 ;; esac ;;
+		*) case $to in 'socket:['* | 'anon_inode:[eventpoll]' | 'anon_inode:[eventfd]' | / | */ca-certificates.crt | /memfd:names*) ;; *) echo "descriptor ${fd##*/} is $to" && return 1 ;; esac ;;
 		esac
 	done
 	# No memory of it can be written and run.

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-HEAD = struct.Struct("=IIiI16sHHI")
+HEAD = struct.Struct("=IIiIi16sHHI")
 CONNECT, FIRST, DNS, CANCEL, OPEN, HELD, FAIL, ANSWER, LOST = range(1, 10)
 BYTES = 16384
 SERVERS = "server 93.184.216.53\nown 93.184.216.99\n"
@@ -37,8 +37,8 @@ def address(text):
     return b"\0" * 10 + b"\xff\xff" + socket.inet_aton(text)
 
 
-def pack(kind, number, addr="0.0.0.0", port=0, protocol=6, flags=0, data=b"", nbytes=None):
-    return HEAD.pack(kind, number, 0, flags, address(addr), port, protocol, len(data) if nbytes is None else nbytes) + data
+def pack(kind, number, addr="0.0.0.0", port=0, protocol=6, flags=0, data=b"", nbytes=None, pid=1):
+    return HEAD.pack(kind, number, 0, flags, pid, address(addr), port, protocol, len(data) if nbytes is None else nbytes) + data
 
 
 def question(name, kind=1):
@@ -62,7 +62,9 @@ class Gate:
             os.closerange(7, 300)
 
         self.said = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(["unshare", "--user", "--map-root-user", "--mount", "--pid", "--ipc", "--fork", "--kill-child", sys.argv[1]],
+        self.process = subprocess.Popen(["unshare", "--user", "--map-root-user", "--mount", "--pid", "--ipc", "--fork", "--kill-child",
+                                         # unshare leaves descriptors of its own, which are no journal.
+                                         "sh", "-c", 'exec "$0" 7<&- 8<&-', sys.argv[1]],
                                         preexec_fn=descriptors, close_fds=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self.said)
         for fd in given:
             os.close(fd)
@@ -308,7 +310,7 @@ def random_messages(seed, count):
                 if data:
                     data[r.randrange(len(data))] = r.randrange(256)
             g.send(pack(r.choice([CONNECT, CONNECT, FIRST, FIRST, DNS, CANCEL]), r.randrange(1, 40), r.choice(addrs), r.choice([7, 9, 53, 80, 443, 0, 21]),
-                        r.choice([6, 6, 6, 17, 1, 255]), r.choice([0, 0, 1, 0xffffffff]), bytes(data)))
+                        r.choice([6, 6, 6, 17, 1, 255]), r.choice([0, 0, 1, 0xffffffff]), bytes(data), pid=r.choice([0, 1, 77, -1, 2**31 - 1, -(2**31)])))
             while r.randrange(3) and g.receive(0):
                 pass
         g.drain()

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import signal
+import stat
 import struct
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def soon(what, why, seconds=60):
 
 def journals():
     try:
-        return {n for n in os.listdir(DATA) if os.path.isdir(os.path.join(DATA, n))}
+        return {n for n in os.listdir(DATA) if n[0] != "." and os.path.isdir(os.path.join(DATA, n))}
     except FileNotFoundError:
         return set()
 
@@ -83,12 +84,12 @@ for _ in range(int(sys.argv[2])):
         log.append(("open", old)); log.append(("write", old, len(files[old])))
     elif what == 5:
         p = name(); os.rename(old, p); files[p] = files.pop(old)
-        log.append(("rename", old, p))
+        log.append(("rename", old, p, False))
     elif what == 6:
         other = rnd.choice(sorted(files))
         if other != old:
             os.rename(old, other); files[other] = files.pop(old)
-            log.append(("rename", old, other))
+            log.append(("rename", old, other, True))
     elif what == 7:
         os.unlink(old); del files[old]
         log.append(("remove", old))
@@ -127,6 +128,11 @@ def text(s):
     return s.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def in_a_row(entries):
+    """Changes of one file in a row are one record, if they are close together."""
+    return [e for i, e in enumerate(entries) if not (i and e[0] == "change" and entries[i - 1] == e)]
+
+
 def model(seed, count):
     path, p = run("--", "python3", "-c", WORKLOAD, str(seed), str(count), errors="surrogateescape")
     assert p.returncode == 0, p.stderr
@@ -141,13 +147,16 @@ def model(seed, count):
             got.append((k, at))
         elif k == "write":
             got.append((k, at, r["size"]))
-        elif k in ("rename", "link"):
+        elif k == "rename":
+            got.append((k, at, r["to"], stat.S_ISREG(r["replaced"])))
+        elif k == "link":
             got.append((k, at, r["to"]))
         elif k == "exec" and at.endswith("/true"):
             got.append((k, "true"))
         elif k == "content":
             contents[at] = r.get("hash", "")
     want = [tuple(text(x) if isinstance(x, str) else x for x in e) for e in log]
+    got, want = in_a_row(got), in_a_row(want)
     for i, (a, b) in enumerate(zip(got, want)):
         assert a == b, f"seed {seed}: entry {i}: the journal has {a}, the program did {b}"
     assert len(got) == len(want), (len(got), len(want))
@@ -395,7 +404,7 @@ def twice():
     rs = records(path)
     assert [r["kind"] for r in rs].count("start") == 2 and [r["kind"] for r in rs].count("stop") == 2
     assert {"/root/a", "/root/b"} <= {r.get("path") for r in rs}
-    lock = os.open(os.path.join(path, "lock"), os.O_RDWR)
+    lock = os.open(path, os.O_RDONLY)
     import fcntl
 
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -427,6 +436,79 @@ def links():
     assert p.returncode == 125 and "is a link" in p.stderr, p
 
 
+FULL_LOOP = "i=0; while [ ! -e /mnt/end ]; do i=$((i + 1)); : >/tmp/f$i; rm /tmp/f$i; echo $i >/mnt/n; done; echo $i"
+
+
+def waits(path):
+    """Its kernel waits for room in the ring."""
+    with open(os.path.join(path, "ring.kernel"), "rb") as f:
+        return struct.unpack_from("<I", f.read(64), 28)[0] == 1
+
+
+def seals(pid):
+    """A sealer is a child of this viv, or was one and is not yet heard of."""
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        children = f.read().split()
+    out = []
+    for c in children:
+        try:
+            with open(f"/proc/{c}/comm") as f:
+                out.append(f.read().strip())
+        except FileNotFoundError:
+            pass
+    return "viv-journal" in out
+
+
+NOISE = "import os\nfor i in range(%d):\n f = '/tmp/' + os.urandom(100).hex()\n open(f, 'w').close(); os.unlink(f)"
+
+
+def full_ends():
+    """At its limit a journal has holes, and the cell goes on; with --journal-full wait it stands still, and ends at once when it is asked to."""
+    limit = ("--name", "c", "--journal-max", "2M")
+    # Names that pack badly.
+    path, p = run(*limit, "--journal-full", "continue", "--", "python3", "-c", NOISE % 30000, journal="changes")
+    assert p.returncode == 0 and "it has reached --journal-max" in p.stderr, p.stderr
+    sealed(path)
+    rs = records(path)
+    holes = [r for r in rs if r["kind"] == "hole"]
+    assert holes and sum(h["count"] for h in holes) > 1000 and "--journal-max" in holes[0]["reason"], holes
+    assert rs[-1]["kind"] == "stop", rs[-1]
+    def size():
+        total = 0
+        for n in os.listdir(path):
+            try:
+                total += 0 if n.startswith("ring.") else os.path.getsize(os.path.join(path, n))
+            except FileNotFoundError:  # sealed since
+                pass
+        return total
+
+    assert size() < 3 << 20, size()
+    for how, words, status in ((signal.SIGTERM, [], 143), (signal.SIGINT, [], 130), (None, ["--timeout", "5s"], 124)):
+        said = os.path.join(WHERE, "said")
+        with open(said, "w") as f:
+            p = subprocess.Popen([VIV, "run", *limit, "--journal", "changes", *words, "--", "python3", "-c", NOISE % 10**9],
+                                 stdout=subprocess.PIPE, stderr=f, text=True)
+        if how:
+            # For good: nothing is left that becomes smaller by sealing it, and the keeper has seen how much that was.
+            soon(lambda: os.path.exists(os.path.join(path, "ring.kernel")) and size() > (2 << 20) - (300 << 10) and
+                 len([n for n in os.listdir(path) if n.startswith("raw.")]) == 1 and not seals(p.pid) and
+                 "cannot be written" in (open(said).read().splitlines() or [""])[-1] and waits(path), "the cell waits", 120)
+            p.send_signal(how)
+        out = p.communicate(timeout=120)[0]
+        err = open(said).read()
+        assert p.returncode == status, (how, p.returncode, err)
+        assert how is None or ("it has reached --journal-max" in err and "stands still" in err), (how, out, err)
+        assert size() < 3 << 20, size()
+        # What is in the ring is not lost: the next run has it.
+        if how:
+            assert os.path.exists(os.path.join(path, "ring.kernel"))
+            before = len(records(path))
+            _, p = run("--name", "c", "--", "true", journal="changes")
+            assert p.returncode == 0, p.stderr
+            sealed(path)
+            assert len([r for r in records(path)[before:] if r["kind"] == "create"]) > 100
+
+
 def full(what):
     """A store on a small disk that is full for a while."""
     store = os.environ["XDG_DATA_HOME"]
@@ -437,8 +519,7 @@ def full(what):
     os.chmod(mnt, 0o777)
     p = None
     try:
-        loop = "i=0; while [ ! -e /mnt/end ]; do i=$((i + 1)); : >/tmp/f$i; rm /tmp/f$i; echo $i >/mnt/n; done; echo $i"
-        p = subprocess.Popen([VIV, "run", "--journal", "changes", "--journal-full", what, "--mount", f"{mnt}:/mnt", "--", "sh", "-c", loop],
+        p = subprocess.Popen([VIV, "run", "--journal", "changes", "--journal-full", what, "--mount", f"{mnt}:/mnt", "--", "sh", "-c", FULL_LOOP],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         soon(lambda: os.path.exists(os.path.join(mnt, "n")), "the loop")
         path = os.path.join(DATA, journals().pop())
@@ -456,11 +537,7 @@ def full(what):
                 return 0
 
         if what == "wait":
-            def stands():
-                with open(os.path.join(path, "ring.kernel"), "rb") as f:
-                    return struct.unpack_from("<I", f.read(64), 28)[0] == 1
-
-            soon(stands, "the cell waits")
+            soon(lambda: waits(path), "the cell waits")
             at = count()
             time.sleep(0.3)
             assert at == count(), "the cell goes on"
@@ -490,6 +567,43 @@ def full(what):
         subprocess.run(["umount", "-l", store])
 
 
+def programs():
+    """A program of an image of the store is recorded with the hash of its content; one that was changed has that of its record."""
+    tree = os.path.join(WHERE, "tree")
+    os.makedirs(os.path.join(tree, "bin"))
+    # Statically linked, and the store's own.
+    source = os.path.join(WHERE, "p.c")
+    with open(source, "w") as f:
+        f.write('#include <unistd.h>\n#include <fcntl.h>\nchar b[1 << 21];\n'
+                'int main(int c, char **v) { if (c < 2) return 0; int i = open("/bin/first", 0), o = open("/copy", 66, 0755); '
+                'long n; while ((n = read(i, b, sizeof(b))) > 0) if (write(o, b, n) != n) return 1; if (write(o, "more", 4) != 4 || close(o)) return 1; '
+                'if (v[1][0] == 97) { if (!vfork()) _exit(execl("/copy", "copy", (char *)0)); sleep(3); return 0; } return execl("/bin/second", "second", (char *)0); }\n')
+    subprocess.run(["gcc", "-static", "-O1", "-o", os.path.join(tree, "bin", "first"), source], check=True)
+    shutil.copy(os.path.join(tree, "bin", "first"), os.path.join(tree, "bin", "second"))
+    with open(os.path.join(tree, "bin", "second"), "ab") as f:
+        f.write(b"another one")
+    h = {n: hashlib.sha256(open(os.path.join(tree, "bin", n), "rb").read()).hexdigest() for n in ("first", "second")}
+    # Importing starts vivd, which is not needed after that.
+    subprocess.run([VIV, "image", "import", "-q", "-t", "programs", tree], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([VIV, "daemon", "stop"], check=True, stdout=subprocess.DEVNULL)
+    path, p = run("--image", "programs", "--", "/bin/first", "b", journal="changes")
+    assert p.returncode == 0, p.stderr
+    sealed(path)
+    got = [(r["path"], r.get("hash")) for r in records(path) if r["kind"] == "exec"]
+    assert got == [("/bin/first", h["first"]), ("/bin/second", h["second"])], got
+    path, p = run("--image", "programs", "--", "/bin/first", "a", journal="changes")
+    assert p.returncode == 0, p.stderr
+    sealed(path)
+    rs = records(path)
+    got = [(r["path"], r.get("hash")) for r in rs if r["kind"] == "exec"]
+    assert got == [("/bin/first", h["first"]), ("/copy", None)], got
+    want = hashlib.sha256(open(os.path.join(tree, "bin", "first"), "rb").read() + b"more").hexdigest()
+    assert [r.get("hash") for r in rs if r["kind"] == "content" and r["path"] == "/copy"] == [want], rs
+    # The host image has none.
+    path, p = run("--", "true", journal="changes")
+    assert [r.get("hash") for r in records(path) if r["kind"] == "exec"] == [None]
+
+
 def missing():
     """Without viv-journal records stay in raw files."""
     here = os.path.join(WHERE, "bin")
@@ -503,7 +617,7 @@ def missing():
     assert [r["kind"] for r in records(path)][-1] == "stop"
 
 
-cases = {"models": models, "kinds": kinds, "writers": writers, "gaps": gaps, "twice": twice, "links": links, "missing": missing,
+cases = {"models": models, "kinds": kinds, "writers": writers, "gaps": gaps, "twice": twice, "links": links, "missing": missing, "programs": programs,
          "kernel": lambda: killed("kernel"), "keeper": lambda: killed("keeper"),
-         "full_wait": lambda: full("wait"), "full_continue": lambda: full("continue")}
+         "full_wait": lambda: full("wait"), "full_continue": lambda: full("continue"), "full_ends": full_ends}
 cases[CASE]()

@@ -15,5 +15,7 @@ check 'a directory of a journal that is a link, or open to others, is refused' j
 check 'without viv-journal the records stay, and that is said once' journal missing
 check 'kill -9 of the kernel: what the guest was told is in the journal' journal kernel
 check 'kill -9 of the keeper: what the guest was told is in the journal' journal keeper
+check 'programs of an image have the hash of their content' journal programs
 check 'a full disk makes the cell wait, and nothing is lost @root' journal full_wait
+check 'a cell whose journal has no room ends when it is asked to' journal full_ends
 check 'a full disk with --journal-full continue leaves a hole that is counted @root' journal full_continue

@@ -2,9 +2,12 @@
 """What vivd records in the journal of a cell, and that it is there once, whatever is killed."""
 
 import json
+import os
+import signal
+import struct
 
 from sessions import Session, cell
-from vivdclient import Unix, run_case, soon
+from vivdclient import Unix, gone, kill9, processes, run_case, soon
 
 
 def records(v, cell, **filters):
@@ -107,6 +110,61 @@ def decided(v):
     assert v.call("GET", "/v1/journals", want=200)["journals"] == []
 
 
+def orphans(v):
+    """What waits for a cell that is removed before it runs again is in its journal."""
+    name = cell(v, "gone", journal="changes")
+    id_ = v.call("GET", f"/v1/cells/{name}", want=200)["id"]
+    v.call("POST", f"/v1/cells/{name}/stop", {}, want=None)
+    soon(lambda: v.call("GET", f"/v1/cells/{name}", want=200)["state"] == "stopped", "its end")
+    assert v.ask("POST", f"/v1/cells/{name}/snapshots", {"name": "last"})[0] == 201
+    v.call("PATCH", f"/v1/cells/{name}", {"idle_timeout": 7200}, want=200)
+    assert not of(v, id_, "operator", action="snapshot")
+    assert v.ask("DELETE", f"/v1/cells/{name}")[0] == 204
+    soon(lambda: of(v, id_, "operator", action="settings"), "records of a cell that is gone")
+    got = [r["action"] for r in of(v, id_, "operator")]
+    assert got[-2:] == ["snapshot", "settings"] and got.count("snapshot") == 1, got
+    check = v.call("POST", f"/v1/cells/{id_}/journal/verify", {"deep": True}, want=200)
+    assert check["ok"] and not check["unsealed"] and not check.get("holes"), check
+    # One that never ran has a journal of them; so does one that is removed just before vivd is killed.
+    for how in ("soon", "later"):
+        status, out = v.ask("POST", "/v1/cells", {"name": how, "journal": "changes", "start": False, "command": ["sleep", "inf"]})
+        assert status == 201, out
+        gone_id = json.loads(out)["id"]
+        v.call("PATCH", f"/v1/cells/{how}", {"idle_timeout": 7200}, want=200)
+        assert v.ask("DELETE", f"/v1/cells/{how}")[0] == 204
+        if how == "later":
+            v.replace()
+        soon(lambda: v.ask("GET", f"/v1/cells/{gone_id}/journal")[0] == 200, "the journal of a cell that never ran")
+        got = soon(lambda: of(v, gone_id, "operator"), "its records")
+        assert [r["action"] for r in got] == ["settings"], got
+
+
+def killed(v):
+    """A cell whose processes are killed and that is removed then: nothing stays in its ring."""
+    name = cell(v, "dead", journal="changes")
+    id_ = v.call("GET", f"/v1/cells/{name}", want=200)["id"]
+    v.exec(name, "sh", "-c", "(i=0; while :; do i=$((i + 1)); echo >/tmp/file$i; done) >/dev/null 2>&1 &")
+    kernel = v.call("GET", f"/v1/cells/{name}", want=200)["pid"]
+    keeper = processes()[kernel][0]
+    ring = f"{v.top}/data/vivarium/journals/{id_}/ring.kernel"
+    waiting = lambda: (lambda head, tail: head - tail)(*struct.unpack_from("<QQ", open(ring, "rb").read(24), 8))
+    soon(lambda: of(v, id_, "create", path="/tmp/file9"), "its first records")
+    os.kill(keeper, signal.SIGSTOP)
+    soon(lambda: waiting() > 1000, "records that nobody takes")
+    kill9(kernel)
+    kill9(keeper)
+    soon(lambda: gone(keeper) and gone(kernel), "their end")
+    assert waiting() > 1000
+    before = len(records(v, id_))
+    assert v.ask("DELETE", f"/v1/cells/{name}?force=1")[0] == 204
+    soon(lambda: of(v, id_, "operator", action="remove"), "its last record")
+    after = [r for r in records(v, id_) if r["seq"] > before]
+    assert len([r for r in after if r["kind"] == "create"]) > 5, after
+    assert not os.path.exists(ring)
+    check = v.call("POST", f"/v1/cells/{id_}/journal/verify", {"deep": True}, want=200)
+    assert check["ok"] and not check["unsealed"] and not check.get("holes"), check
+
+
 def follows(v):
     """A stream has what comes later; without a journal there is none."""
     name = cell(v, journal="changes")
@@ -126,4 +184,4 @@ def follows(v):
 
 
 if __name__ == "__main__":
-    run_case(written, decided, follows)
+    run_case(written, decided, orphans, killed, follows)

@@ -178,4 +178,6 @@ check 'old and large journals are removed, and that is told' limits
 case_of() { python3 "$E2E_DIR/journalapi.py" "$VIV" "$PWD" "$1"; }
 check 'sessions, prompts and their ends are recorded once, over kill -9 of vivd' case_of written
 check 'answers and what the operator does are recorded, also while the cell does not run' case_of decided
+check 'records that wait for a cell that is removed are appended to its journal' case_of orphans
+check 'what a killed cell left in its ring is in its journal when it is removed' case_of killed
 check 'a stream of records goes on with what comes later' case_of follows

@@ -273,7 +273,7 @@ begin() { # name: false when it is not to be run
 	started=$EPOCHREALTIME
 }
 finish() { # status, file of diagnostics
-	local took=
+	local took= n
 	if [[ $1 != 0 ]]; then
 		sweep "$began" >>"$2" 2>&1
 		after_failure >>"$2" 2>&1 </dev/null
@@ -290,6 +290,11 @@ finish() { # status, file of diagnostics
 	fi
 	unmount_below "$dir"
 	chmod -R u+rwX "$dir" 2>/dev/null
+	# The sealer of a store that a test has used may be at its last journal.
+	for ((n = 0; n < 200; n++)); do
+		rm -rf --one-file-system "$dir" 2>/dev/null && return
+		sleep 0.05
+	done
 	rm -rf --one-file-system "$dir"
 }
 

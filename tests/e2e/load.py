@@ -265,6 +265,42 @@ class Load:
         out.append(Line("  removing them, each", ms((time.monotonic() - start) / n)))
         return out
 
+    def row_wake(self, n=200):
+        """A request to a sleeping cell, until its answer; beside one to the same cell when it is awake."""
+        c, woken, awake = Connection(self.socket), [], []
+        self.ask("POST", "/v1/cells", {"name": "wake", "start": True}, c)
+        for _ in range(n):
+            self.ask("POST", "/v1/cells/wake/sleep", {}, c)
+            for took in woken, awake:
+                start = time.monotonic()
+                self.ask("POST", "/v1/cells/wake/exec", {"command": ["/bin/true"]}, c)
+                took.append(time.monotonic() - start)
+        c.close()
+        p50 = statistics.median(woken)
+        return [Line("wake of a sleeping cell and exec, p50", ms(p50), p50 <= 0.012, "<= 12 ms", samples=woken),
+                Line("  p99", ms(percentile(woken, 0.99))),
+                Line("  exec in the same cell, awake, p50", ms(statistics.median(awake)))]
+
+    def row_sleeping(self, n=2000):
+        """Cells that sleep beside ten that run."""
+        before, processes_before = self.rss(), len(self.descendants())
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda k: self.ask("POST", "/v1/cells", {"name": "s%d" % k}), range(n)))
+            list(pool.map(lambda k: self.ask("POST", "/v1/cells/s%d/sleep" % k, {}), range(n)))
+        grown = self.rss() - before
+        running = len(self.descendants()) - processes_before
+        for k in range(10):
+            self.ask("POST", "/v1/cells", {"name": "up%d" % k, "start": True})
+        idle = self.idle_cpu(10)
+        out = [Line("%d sleeping cells: vivd, RSS for each" % n, "%.1f KiB" % (grown / n / 1024)),
+               Line("  processes", "%d" % running, running <= 0, "0"),
+               Line("  vivd with 10 awake, CPU", "%.2f %%" % (100 * idle), idle < 0.01, "< 1 %")]
+        subprocess.run([self.viv, "daemon", "stop"], env=self.env, check=True)
+        start = time.monotonic()
+        subprocess.run([self.viv, "daemon", "start"], env=self.env, check=True)
+        self.pid = self.ask("GET", "/v1/version")["pid"]
+        return out + [Line("  start of vivd with them", ms(time.monotonic() - start)), Line("  its RSS", mib(self.rss()))]
+
     def grown(self, n):
         """What grew in n cycles, after as many as fill what is bounded: {what: (before, after)}."""
         before = self.held()
@@ -368,6 +404,8 @@ class Load:
 ROWS = {
     "vivd-run": ("viv run through the pool", Load.row_run),
     "vivd-cycle": ("cycles through the API", Load.row_cycle),
+    "vivd-wake": ("wake and exec", Load.row_wake),
+    "vivd-sleeping": ("2,000 sleeping cells", Load.row_sleeping),
     "vivd-memory": ("vivd with 100 cells", Load.row_memory),
     "vivd-streams": ("exec streams", Load.row_streams),
     "vivd-output": ("output of exec", Load.row_output),

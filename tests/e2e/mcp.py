@@ -163,6 +163,34 @@ def tools():
     c.end()
 
 
+def inside():
+    """In a cell: its tools are for its children, and for nothing else. VIV_OTHER is the id of a cell of somebody else."""
+    c = Client()
+    assert c.info["serverInfo"]["name"] == "vivarium", c.info
+    assert {"cell_create", "exec", "file_read", "file_write", "snapshot", "fork", "cell_remove"} <= c.names()
+    assert c.good("cell_create", name="kid", memory="64M", env={"X": "y"})["state"] == "running"
+    own = [x.get("name") for x in c.good("cell_list")["cells"]]
+    assert sorted(own) == ["kid", "mum"], own
+    r = c.good("exec", cell="kid", script="cat; echo $X; exit 3", stdin="in\n")
+    assert (r["exit_code"], r["stdout"]) == (3, "in\ny\n"), r
+    assert c.good("file_write", cell="kid", path="/root/f", text="one\n")["bytes"] == 4
+    assert c.good("file_read", cell="kid", path="/root/f")["text"] == "one\n"
+    assert c.good("snapshot", cell="kid", name="s") == {"snapshot": "s"}
+    c.good("file_write", cell="kid", path="/root/f", text="two\n")
+    assert c.good("fork", cell="kid", snapshot="s", name="twin", start=True)["started"]
+    assert c.good("file_read", cell="twin", path="/root/f")["text"] == "one\n"
+    assert c.good("rollback", cell="kid", snapshot="s") == {"state": "running"}
+    assert c.good("file_read", cell="kid", path="/root/f")["text"] == "one\n"
+    for cell in (os.environ["VIV_OTHER"], "other", "mum"):
+        assert "not_found" in c.bad("exec", cell=cell, script="true"), cell
+    assert "not_found" in c.bad("cell_remove", cell="other", force=True)
+    assert c.bad("cell_create", name="big", memory="100G")
+    for cell in "kid", "twin":
+        c.good("cell_remove", cell=cell, force=True)
+    assert [x["name"] for x in c.good("cell_list")["cells"]] == ["mum"]
+    c.end()
+
+
 def cancel():
     c = Client()
     c.good("cell_create", name="a")

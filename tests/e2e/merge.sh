@@ -302,7 +302,7 @@ rotated() {
 	is "$(status_of /v1/cells/c/start -X POST)" 200
 	wait $!
 	is "$(cat gone)" 204
-	soon state_is c stopped
+	soon state_is c completed
 	is "$(viv --name c --mount /usr:/usr:ro -- cat /t/n)" 7
 }
 check 'vivd gives back the room of a snapshot that it removes @r' rotated

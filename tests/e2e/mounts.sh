@@ -342,3 +342,42 @@ host_watch() {
 	is "$(grep -c '^[ab] CREATE one' out)" 2
 }
 check 'inotify tells of what the host does in a mount, and of what the cell does once @r' host_watch
+
+# A path below a mounted directory is found below it, or not at all. source and subpath, JSON of more members.
+sub() {
+	api /v1/cells -d "{\"start\":true,\"command\":[\"sleep\",\"1000\"],\"mounts\":[{\"source\":\"$PWD/$1\",\"subpath\":\"$2\",\"target\":\"${3:-/w}\"${4:-}}]}" >made
+	field id <made 2>/dev/null || true
+}
+subpaths() {
+	local id
+	own_vivd
+	v daemon start >/dev/null || return 1
+	mkdir -p m/a/b out m/a/mnt
+	echo inner >m/a/b/f
+	echo secret >out/f
+	echo file >m/one
+	ln -s ../../out m/a/link
+	ln -s b m/a/near
+	id=$(sub m a/b)
+	is "$(v exec "$id" cat /w/f)" inner
+	v exec "$id" sh -c 'echo x >/w/g; ls /w/..' >ls
+	is "$(cat m/a/b/g)" x
+	fails grep -q link ls
+	id=$(sub m one)
+	is "$(v exec "$id" cat /w)" file
+	# Through links, whatever they lead to, and out of it.
+	for p in a/link a/link/f a/near a/near/f one/x nothing; do
+		id=$(sub m "$p")
+		like "$(cat made)" '*--mount: *'
+	done
+	for p in .. a/../.. /etc . a/./b a//b '' a/; do
+		is "$(status_of /v1/cells -d "{\"mounts\":[{\"source\":\"$PWD/m\",\"subpath\":\"$p\",\"target\":\"/w\"}]}")" 400
+	done
+	is "$(status_of /v1/cells -d '{"mounts":[{"volume":"v","subpath":"a","target":"/w"}]}')" 400
+	# A place in the cell that is a link there.
+	id=$(sub m a/b /lib/x ',"nofollow":true')
+	like "$(cat made)" '*leads through a symbolic link*'
+	id=$(sub m a/b /new/x ',"nofollow":true')
+	is "$(v exec "$id" cat /new/x/f)" inner
+}
+check 'a path below a mounted directory is opened without links @r' subpaths

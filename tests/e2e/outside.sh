@@ -134,6 +134,11 @@ held() {
 		print(tried(s.recv, 1), tried(s.recv, 1), tried(s.send, b"x"))
 		s = to(13)
 		print(polled(s, select.POLLRDHUP), tried(s.recv, 9), tried(s.send, b"x"))
+		# The end may come before connect has seen that there was a connection.
+		s = socket.socket()
+		s.setblocking(False)
+		peer = (socket.gethostbyname("tcp.org"), 13)
+		print(tried(s.connect, peer), polled(s, select.POLLRDHUP), tried(s.connect, peer), tried(s.connect, peer))
 		# A reset that comes before connect returns is connect's error, on Linux as well.
 		while (s := tried(to, 20)) == "ECONNRESET":
 		    pass
@@ -146,6 +151,7 @@ held() {
 	)" "OUT 4000 EAGAIN
 ECONNRESET b'' EPIPE
 IN OUT HUP RDHUP b'' EPIPE
+EINPROGRESS IN OUT HUP RDHUP None EISCONN
 IN OUT ERR HUP RDHUP ECONNRESET b''
 IN OUT HUP RDHUP b''"
 	# A hello that comes byte by byte, with more behind it.

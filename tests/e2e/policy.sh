@@ -18,7 +18,7 @@ shown() {
 	is "$(v policy show shown)" $'use packages\nallow net good.org\ndeny net rubygems.org'
 	is "$(api /v1/cells/shown/policy | field rules)" '["use packages", "allow net good.org", "deny net rubygems.org"]'
 	like "$(v policy show packages)" '*allow net registry.npmjs.org*'
-	is "$(v policy presets | awk '{ print $1 }' | xargs)" 'none open audit packages git claude codex opencode pi gemini'
+	is "$(v policy presets | awk '{ print $1 }' | xargs)" 'none open audit parent packages git claude codex opencode pi gemini'
 	exits 3 v policy show nothing
 	# What would happen, and why.
 	is "$(v policy check shown --connect https://good.org/x)" 'allow: allow net good.org (policy, line 2)'
@@ -55,9 +55,13 @@ from_file() {
 	printf 'allow net good.org\ndeny net *\n' >dead
 	exits 125 viv --policy dead -- true
 	like "$(cat err)" '*dead:1:1: *can never decide*'
-	printf 'allow cells x\n' >cells
+	printf 'allow cells x max=0\n' >cells
 	exits 125 viv --policy cells -- true
-	like "$(cat err)" '*cells:1:7: *cannot be used yet*'
+	like "$(cat err)" '*cells:1:19: *not a number*'
+	printf 'allow cells * max=4\nwithin\nask cells debian*\n' >cells
+	exits 10 v policy check --policy cells --cell debian:12
+	is "$(cat out)" 'ask: ask cells debian* (cells, line 3)'
+	exits 1 v policy check --policy cells --cell alpine
 	# Only a regular file of a sensible size is read.
 	ln -s p link
 	exits 125 viv --policy link -- true
@@ -70,6 +74,37 @@ from_file() {
 	exits 125 viv --policy /dev/null -- true
 }
 check 'a policy from a file: mistakes, links, pipes, large ones' from_file
+
+layered() {
+	own_vivd
+	# Each layer alone lets through more than both do.
+	printf '%s\n' 'allow net good.org' 'allow net other.org:* tcp' 'allow net tcp.org:7 tcp' within \
+		'allow net good.org:* tcp tls=any' 'allow net tcp.org' 'deny net other.org' 'allow net 127.0.0.1:* any' >p
+	begin_cell layered --policy p || return 1
+	is "$(v policy show layered)" "$(cat p)"
+	is "$(get layered https://good.org/who)" 'good.org 93.184.216.34 443 HTTP/2.0'
+	exits 6 get layered https://other.org/who
+	exits 1 v exec layered bash -c 'exec 3<>/dev/tcp/tcp.org/7' # one allows the web, the other the port
+	exits 1 v exec layered bash -c 'exec 3<>/dev/tcp/127.0.0.1/1'
+	# The second does not ask for a server name, the first does.
+	exits 35 get layered --connect-to good.org:443:good.org:443 https://wrong.org/who --resolve "wrong.org:443:$(v exec layered getent ahostsv4 good.org | awk '{ print $1; exit }')"
+	like "$(v policy denials layered)" '*other.org*'
+	# Rules that are added are of the last layer: they narrow, and widen nothing.
+	v policy add layered allow net other.org && v policy add layered allow net third.org || return 1
+	is "$(get layered https://other.org/who)" 'other.org 93.184.216.35 443 HTTP/2.0'
+	exits 6 get layered https://third.org/who
+	v policy add layered deny net good.org || return 1
+	exits 6 get layered https://good.org/who
+	# A layer without rules about the network has none.
+	v policy add layered within || return 1
+	exits 6 get layered https://other.org/who
+	v policy add layered use parent || return 1
+	is "$(get layered https://other.org/who)" 'other.org 93.184.216.35 443 HTTP/2.0'
+	printf 'within\n%.0s' {1..8} >many
+	exits 2 v policy set layered many
+	like "$(cat err)" '*more than 8 layers*'
+}
+check 'what is allowed must be allowed by every layer' layered
 
 live() {
 	own_vivd

@@ -62,9 +62,14 @@ back() {
 	is "$(v rollback --json --time 1s a two)" '{"snapshot":"two","state":"running"}' 'forward'
 	is "$(got a)" 2
 	v exec a test -e /root/new -a ! -e /usr/bin/perl
+	put a 4
 	v pause a >/dev/null
+	is "$(v snapshot a three)" three 'of a paused one'
 	v rollback a one
 	is "$(v inspect a | field state) $(got a)" 'running 1' 'one that was paused'
+	v rollback a three
+	is "$(got a)" 4
+	v snapshot --rm a three
 	is "$(v snapshot --ls a)" $'one\ntwo'
 	v stop a >/dev/null
 	is "$(v rollback --json a two)" '{"snapshot":"two","state":"stopped"}' 'one that does not run stays so'

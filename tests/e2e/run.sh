@@ -64,7 +64,7 @@ stop_all() {
 trap stop_all INT TERM
 chmod 755 "$work"
 mkdir "$work/bin" "$work/programs" "$work/result" "$work/root"
-cp "$viv" "$(dirname "$viv")"/viv-{kernel,keeper,store,s3,gate,journal,tools,hold} "$(dirname "$viv")/vivd" "$work/bin/" || exit 2
+cp "$viv" "$(dirname "$viv")"/viv-{kernel,keeper,store,s3,gate,journal,tools,hold,expr} "$(dirname "$viv")/vivd" "$work/bin/" || exit 2
 cp -r "$here" "$work/e2e" && cp -r "$here/../../examples" "$work/e2e/" && cp -r "$here/../../clients" "$work/clients" && chmod -R a+rX "$work/e2e" "$work/clients" || exit 2
 if [[ -n ${E2E_THEMES-} ]]; then
 	cp -r "$E2E_THEMES" "$work/themes" && chmod -R a+rX "$work/themes" || exit 2

@@ -221,7 +221,7 @@ def mute(v):
 def runs_unseen(v):
     """A run of a known cell that is about to end when vivd comes to it is seen, and no record of it is left."""
     assert v.cli("run", "--name", "a", "--", "true").returncode == 0
-    cell = soon(lambda: next((i for i, c in v.cells().items() if c["state"] == "stopped"), None), "the first run")
+    cell = soon(lambda: next((i for i, c in v.cells().items() if c["state"] == "completed"), None), "the first run")
     os.kill(v.pid(), signal.SIGSTOP)
     try:
         run = subprocess.Popen([v.viv, "run", "--name", "a", "--", "sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"],

@@ -113,10 +113,10 @@ order() {
 	  db: {command: [sleep, 600], stop_grace: 0}
 	EOF
 	exits 0 v up -p ordered
-	is "$(cells)" 'db:running job:stopped web:running'
+	is "$(cells)" 'db:running job:completed web:running'
 	db=$(id_of db) job=$(id_of job) web=$(id_of web)
 	events
-	in_order "cell.state.*$db.*\"state\":\"running\"" "cell.created.*$job" "cell.state.*$job.*\"state\":\"stopped\"" "cell.created.*$web"
+	in_order "cell.state.*$db.*\"state\":\"running\"" "cell.created.*$job" "cell.state.*$job.*\"state\":\"completed\"" "cell.created.*$web"
 	settled_job=$(api /v1/cells/job | field started)
 	exits 0 v up -p ordered
 	is "$(tail -n 1 out)" 'nothing to do'
@@ -137,7 +137,7 @@ order() {
 	is "$(cells)" 'db:running job:stopped other:running'
 	sed -i 's/exit 3/exit 0/' vivarium.yaml
 	exits 0 v up -p ordered
-	is "$(cells)" 'db:running job:stopped other:running web:running'
+	is "$(cells)" 'db:running job:completed other:running web:running'
 	# One that cannot start.
 	printf 'cells:\n  bad: {command: [sleep, 1], mounts: [{source: /no/such/place, target: /x}]}\n  after: {depends_on: [bad]}\n' >bad.yaml
 	exits 1 v up -f bad.yaml -p bad
@@ -391,7 +391,7 @@ broken_off() {
 		echo 'volumes: {vol: }'
 	} >vivarium.yaml
 	mkdir go
-	all='c1:running c2:running c3:running c4:running c5:running c6:running last:running slow:stopped'
+	all='c1:running c2:running c3:running c4:running c5:running c6:running last:running slow:completed'
 	# The command is interrupted while one waits: that one is not begun.
 	: >o
 	env --default-signal=INT "$VIV" up >o 2>&1 &
@@ -401,7 +401,7 @@ broken_off() {
 	kill -INT "$up"
 	wait "$up" || true
 	touch go/on
-	soon state_is slow stopped
+	soon state_is slow completed
 	is "$(status_of /v1/cells/last)" 404 'what was not begun is not'
 	exits 0 v up
 	is "$(cells)" "$all"
@@ -450,7 +450,7 @@ at_once() {
 	like "$(cat err)" "*somebody else changes project 'p' now*"
 	touch go/on
 	wait "$up"
-	is "$(cells)" 'job:stopped last:running'
+	is "$(cells)" 'job:completed last:running'
 	v down >/dev/null
 }
 check 'one change of a project at a time' at_once
@@ -463,13 +463,13 @@ example() {
 	like "$(cat err)" '*vivarium.yaml:*: the variable TOKEN is not set: the token of the service'
 	export TOKEN=secret WORKERS=2
 	exits 0 v up
-	is "$(cells)" 'app:running setup:stopped worker-1:running worker-2:running'
+	is "$(cells)" 'app:running setup:completed worker-1:running worker-2:running'
 	is "$(run_in app sh -c 'cat /data/notes; echo $TOKEN; grep ^name: /etc/app/vivarium.yaml')" "$(printf 'first note\nsecret\nname: notes')"
 	soon eval "[[ \$(api /v1/cells/app/logs -H 'Accept: text/plain') == 'ready on port 8080' ]]"
 	settled
 	WORKERS=1
 	exits 0 v up
-	is "$(cells)" 'app:running setup:stopped worker-1:running'
+	is "$(cells)" 'app:running setup:completed worker-1:running'
 	exits 0 v down --volumes
 	is "$(cells)$(v volume ls -q)" ''
 }

@@ -593,7 +593,7 @@ $(v inspect --json one | field created)"
 	is "$(v ls --format json)" "$(v ls --json)"
 	is "$(v ps --format '{{.Names}}')" ''
 	v start one twotwo >/dev/null
-	soon state_is twotwo stopped
+	soon state_is twotwo completed
 	v ls --format '{{.Names}} {{.Status}}' | sort >out
 	grep -qE '^one Up [0-9]+ (second|minute)s?$' out
 	grep -qE '^twotwo Exited \(0\) [0-9]+ (second|minute)s? ago$' out
@@ -627,7 +627,7 @@ pruning() {
 	world
 	v run -d -- true >/dev/null
 	v run -d --name kept -- true >/dev/null
-	soon eval '[[ $(v ls --json | grep -c "\"state\":\"stopped\"") == 2 ]]'
+	soon eval '[[ $(v ls --json | grep -c "\"state\":\"completed\"") == 2 ]]'
 	touch run/vivarium/cells/00ff.1.log
 	mkdir files
 	v image import -q files >/dev/null

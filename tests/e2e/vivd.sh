@@ -281,7 +281,7 @@ restarts() {
 	is "$(api /v1/cells/f | field exit_code)" 3
 	is "$(api /v1/cells/f | field restarts)" 2
 	make_cell '{"name":"o","start":true,"command":["true"],"restart":{"policy":"on-failure"}}' >/dev/null
-	soon state_is o stopped
+	soon state_is o completed
 	make_cell '{"name":"l","start":true,"command":["sh","-c","sleep 0.2"],"restart":{"policy":"always"}}' >/dev/null
 	soon sh -c "curl -s --unix-socket '$sock' 'http://vivd/v1/events?since=0&follow=0' | grep cell.restarting | grep -q '\"restarts\":3'"
 	api /v1/cells/l/stop -d '{"grace":0}' >/dev/null
@@ -379,6 +379,21 @@ others() {
 	soon sh -c "curl -s --unix-socket '$sock' 'http://vivd/v1/events?since=0&follow=0' | grep process.started | grep -q 'echo by viv'"
 }
 check 'cells that viv made and started without vivd are known @r' others
+
+# Two wait for the end of one run, and the first starts the cell again.
+restarted_meanwhile() {
+	own_vivd
+	v ls >/dev/null
+	make_cell '{"name": "a", "start": true, "command": ["sh", "-c", "trap : TERM; while :; do sleep 1000; done"]}' >/dev/null
+	status_of /v1/cells/a/restart -d '{"grace": 86400}' >restarted &
+	restart=$!
+	soon state_is a stopping
+	is "$(status_of /v1/cells/a/stop -d '{"grace": 0}')" 200
+	wait "$restart"
+	is "$(cat restarted)" 200
+	soon state_is a running
+}
+check 'a stop is answered although somebody else starts the cell again' restarted_meanwhile
 
 ends_kept() {
 	own_vivd

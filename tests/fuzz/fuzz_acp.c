@@ -1,7 +1,7 @@
 /* What an agent writes: bytes in pieces of any size, which become lines, which become messages of
  * JSON-RPC or noise. Pieces do not change the lines; a message has what its kind needs; a part that
  * is taken as it stands in the line is that part. */
-/* objects: src/daemon/sessions/lines.c src/daemon/sessions/rpc.c src/base/buf.c src/base/utf8.c src/base/log.c */
+/* objects: src/daemon/state/output.c src/daemon/sessions/lines.c src/daemon/sessions/rpc.c src/base/buf.c src/base/utf8.c src/base/log.c */
 /* libraries: -ljansson -lm */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "daemon/sessions/lines.h"
 #include "daemon/sessions/rpc.h"
+#include "daemon/state/output.h"
 #include "fuzz.h"
 
 const char fuzz_name[] = "acp";
@@ -92,7 +93,7 @@ static void feed(const uint8_t *data, size_t size, size_t piece, struct got *g)
 void fuzz_one(const uint8_t *data, size_t size)
 {
 	struct got whole = { .check = true }, pieces = { 0 };
-	json_t *text = rpc_text((const char *)data, size, 1000);
+	json_t *text = output_text((const char *)data, size, 1000);
 
 	FUZZ_CHECK(text && json_string_length(text) <= 1000 &&
 		   text_is_utf8(json_string_value(text), json_string_length(text)));

@@ -1,6 +1,6 @@
 /* Definitions of agents, as anybody may write them, and the text that tells an agent about its cell,
  * made from names with any bytes. What is read is bounded and whole; no name adds a line to the text. */
-/* objects: src/daemon/agents/def.c src/daemon/agents/rules.c src/daemon/projects/yaml.c src/daemon/projects/yvars.c src/daemon/projects/yschema.c src/daemon/state/fields.c src/gate/secretread.c src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/spec/values.c src/store/tags.c src/store/files.c src/base/jsontext.c src/base/limit.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
+/* objects: src/daemon/agents/def.c src/daemon/agents/rules.c src/daemon/yaml/yaml.c src/daemon/yaml/yvars.c src/daemon/yaml/yschema.c src/daemon/state/fields.c src/gate/secretread.c src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/layers.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/print.c src/spec/values.c src/store/tags.c src/store/files.c src/base/jsontext.c src/base/limit.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c */
 /* libraries: -lyaml -ljansson -lm */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What a gate that was broken into tells its keeper: every event that becomes of it is an object of
  * JSON in a bounded line, and what is learnt from it is a policy of single hosts. */
-/* objects: src/keeper/gatenotes.c src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/learn.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/query.c src/base/buf.c src/base/err.c src/base/json.c src/base/jsontext.c src/base/seen.c src/base/siphash.c src/base/utf8.c src/base/log.c */
+/* objects: src/keeper/gatenotes.c src/policy/address.c src/policy/compile.c src/policy/compiled.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/layers.c src/policy/learn.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/print.c src/policy/query.c src/base/buf.c src/base/err.c src/base/json.c src/base/jsontext.c src/base/seen.c src/base/siphash.c src/base/utf8.c src/base/log.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

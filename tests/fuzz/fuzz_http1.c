@@ -1,7 +1,7 @@
 /* HTTP/1 on an opened connection: requests of a hostile client, responses of a hostile server, cut at
  * any place. Whatever is sent to the server must be understood in exactly one way: it is read again
  * here. What the client gets never has the value of a secret. */
-/* objects: src/gate/h1.c src/gate/h1read.c src/gate/head.c src/gate/path.c src/gate/request.c src/gate/hold.c src/gate/exchange.c src/gate/secret.c src/gate/secretput.c src/gate/secretread.c src/gate/scrub.c src/gate/scrubstream.c src/policy/address.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/base/json.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/base64.c src/base/jsontext.c */
+/* objects: src/gate/h1.c src/gate/h1read.c src/gate/head.c src/gate/path.c src/gate/request.c src/gate/hold.c src/gate/exchange.c src/gate/record.c src/host/journalring.c src/wire/journal.c src/gate/secret.c src/gate/secretput.c src/gate/secretread.c src/gate/scrub.c src/gate/scrubstream.c src/policy/address.c src/policy/decide.c src/policy/glob.c src/policy/layers.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/print.c src/base/json.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/base/base64.c src/base/jsontext.c */
 /* libraries: -lcrypto -lz -lbrotlidec -lzstd */
 #include "opened.h"
 
@@ -16,6 +16,7 @@ void fuzz_init(void)
 	opened_fuzz_init("ask net a.org:80,443\nallow net a.org:80 GET,HEAD\ndeny net a.org:80 DELETE\ndeny net a.org:80 /no/**\n",
 			 "{\"name\":\"X\",\"placeholder\":\"HHHHHHHH\",\"value\":\"" VALUE
 			 "\",\"hosts\":[\"a.org:80\"],\"places\":[\"anywhere\",\"body\"]}");
+	never_recorded = VALUE;
 }
 
 /* Everything that was sent to the server, read by the rules. True: it is a whole request. */

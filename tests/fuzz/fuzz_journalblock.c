@@ -1,8 +1,9 @@
 /* A sealed block and a segment. The first byte is what the rest is: 0: packed data, 1: unpacked
  * columns, with the count of records in two bytes before it; 2: a segment as it is; 3: a segment
- * whose hashes of data are made right. All of it is hostile: whoever can write here has the
+ * whose hashes of data are made right; 4: a
+ * table of processes. All of it is hostile: whoever can write here has the
  * operator's uid, and still neither reader nor verifier may trip. */
-/* objects: src/wire/journal.c src/journal/block.c src/journal/files.c src/journal/reader.c src/journal/verify.c src/journal/key.c src/journal/hash.c src/base/buf.c src/base/crc32c.c src/base/err.c src/base/utf8.c src/base/jsontext.c src/base/log.c */
+/* objects: src/wire/journal.c src/journal/block.c src/journal/files.c src/journal/reader.c src/journal/processes.c src/journal/table.c src/journal/verify.c src/journal/key.c src/journal/keys.c src/journal/hash.c src/base/buf.c src/base/crc32c.c src/base/err.c src/base/utf8.c src/base/jsontext.c src/base/log.c */
 /* libraries: -lcrypto -lzstd */
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "journal/files.h"
 #include "journal/hash.h"
 #include "journal/key.h"
+#include "journal/table.h"
 
 const char fuzz_name[] = "journalblock";
 const size_t fuzz_max = 65536;
@@ -50,6 +52,7 @@ static void block_one(const uint8_t *data, size_t size, bool pack)
 		return;
 	h.count = (uint32_t)(data[0] | data[1] << 8);
 	h.unpacked = pack ? (uint32_t)size - 2 : 65536;
+	h.table = data[1] >= 128 ? data[0] : 0;
 	if (pack)
 		h.packed = (uint32_t)ZSTD_compress(packed, room, data + 2, size - 2, 1);
 	else
@@ -81,6 +84,62 @@ static void hashes_fix(uint8_t *p, size_t n)
 	}
 }
 
+static bool table_take(void *arg, const void *data, size_t n)
+{
+	struct processes t;
+	bool good;
+
+	(void)arg;
+	processes_init(&t, NULL, NULL);
+	good = table_read(&t, data, n, NULL, NULL);
+	processes_fini(&t);
+	return good;
+}
+
+static void start_keep(void *arg, const struct journal_entry *e)
+{
+	struct buf *start = arg;
+
+	FUZZ_CHECK(e->kind == J_START);
+	start->len = 0;
+	buf_add(start, e->frame, ALIGN_UP(e->nframe, 8));
+}
+
+static void processes_check(const struct processes *t)
+{
+	size_t n = 0;
+
+	for (const struct process *p = t->running_first; p; p = p->list_next, n++) {
+		FUZZ_CHECK(!p->ended && p->refs && p->pid > 0);
+		FUZZ_CHECK(!p->parent || p->parent->id < p->id);
+	}
+	FUZZ_CHECK(n == t->nrunning);
+	for (const struct process *p = t->ended_first; p; p = p->list_next, n++)
+		FUZZ_CHECK(p->ended);
+	FUZZ_CHECK(n == t->nrunning + t->nended && n == t->count);
+}
+
+/* What is a table is one again after it was written anew, and then stays the same. */
+static void table_one(const uint8_t *data, size_t size)
+{
+	struct buf start = { 0 }, once = { 0 }, twice = { 0 };
+	struct processes t;
+
+	processes_init(&t, NULL, NULL);
+	if (table_read(&t, data, size, start_keep, &start)) {
+		processes_check(&t);
+		FUZZ_CHECK(table_write(&t, &start, &once));
+		FUZZ_CHECK(table_read(&t, once.p, once.len, start_keep, &start));
+		processes_check(&t);
+		FUZZ_CHECK(table_write(&t, &start, &twice));
+		FUZZ_CHECK(once.len == twice.len && !memcmp(once.p, twice.p, once.len));
+	}
+	processes_fini(&t);
+	buf_free(&start);
+	buf_free(&once);
+	buf_free(&twice);
+}
+
 static void segment_one(const uint8_t *data, size_t size, bool fix)
 {
 	struct journal_check c = { .deep = true, .key = public };
@@ -88,6 +147,9 @@ static void segment_one(const uint8_t *data, size_t size, bool fix)
 	struct journal_entry j;
 	uint8_t *copy = malloc(size ? size : 1);
 	uint64_t last = 0;
+	const struct journal_seek seek = {
+		.first = size % 7, .earliest = INT64_MIN, .latest = INT64_MAX, .table = table_take
+	};
 	struct err e;
 	int fd, rc;
 
@@ -101,6 +163,8 @@ static void segment_one(const uint8_t *data, size_t size, bool fix)
 		exit(2);
 	close(fd);
 	FUZZ_CHECK(!journal_reader_new(dir, 1, &r, &e));
+	if (size & 1)
+		journal_reader_seek(r, &seek);
 	for (int wrong = 0; wrong < 100 && (rc = journal_reader_next(r, &j, &e)) != 0;) {
 		wrong += rc < 0;
 		if (rc < 0)
@@ -121,6 +185,8 @@ void fuzz_one(const uint8_t *data, size_t size)
 		return;
 	if (data[0] < 2)
 		block_one(data + 1, size - 1, data[0]);
+	else if (data[0] == 4)
+		table_one(data + 1, size - 1);
 	else
 		segment_one(data + 1, size - 1, data[0] & 1);
 }

@@ -1,7 +1,7 @@
 /* What a journal answers, on records that a captured kernel made up: any kind, any process number,
  * any time, paths that are moved into each other. The tracker of processes, the tree of names and
  * everything that is shown: nothing reaches a terminal or a page but text, and JSON stays JSON. */
-/* objects: src/journal/blame.c src/journal/hosts.c src/journal/names.c src/journal/origin.c src/journal/processes.c src/journal/show.c src/journal/story.c src/journal/tally.c src/journal/timeline.c src/journal/timelinehtml.c src/journal/timeline_blob.S src/journal/touched.c src/wire/journal.c src/base/json.c src/base/safetext.c src/base/utf8.c src/base/base64.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/siphash.c src/base/log.c */
+/* objects: src/journal/blame.c src/journal/hosts.c src/journal/names.c src/journal/origin.c src/journal/processes.c src/journal/show.c src/journal/story.c src/journal/table.c src/journal/tally.c src/journal/timeline.c src/journal/timelinehtml.c src/journal/timeline_blob.S src/journal/touched.c src/wire/journal.c src/base/json.c src/base/safetext.c src/base/utf8.c src/base/base64.c src/base/buf.c src/base/err.c src/base/jsontext.c src/base/siphash.c src/base/log.c */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "journal/blame.h"
 #include "journal/show.h"
 #include "journal/story.h"
+#include "journal/table.h"
 #include "journal/touched.h"
 
 const char fuzz_name[] = "journalquery";
@@ -169,6 +170,24 @@ static void processes_check(const struct processes *t)
 	FUZZ_CHECK(n == t->nrunning + t->nended && n == t->count);
 }
 
+/* A tracker that is made of its table has the same table. */
+static void table_check(struct processes *t)
+{
+	struct buf start = { 0 }, once = { 0 }, twice = { 0 };
+	struct processes other;
+
+	processes_init(&other, NULL, NULL);
+	FUZZ_CHECK(table_write(t, &start, &once));
+	FUZZ_CHECK(table_read(&other, once.p, once.len, NULL, NULL));
+	processes_check(&other);
+	FUZZ_CHECK(other.nrunning == t->nrunning);
+	FUZZ_CHECK(table_write(&other, &start, &twice));
+	FUZZ_CHECK(once.len == twice.len && !memcmp(once.p, twice.p, once.len));
+	processes_fini(&other);
+	buf_free(&once);
+	buf_free(&twice);
+}
+
 static void names_check(const struct names *t)
 {
 	for (uint32_t i = 1; i < names_count(t); i++) {
@@ -232,6 +251,7 @@ void fuzz_one(const uint8_t *data, size_t size)
 		story_follow(&s, &e);
 	}
 	processes_check(&s.processes);
+	table_check(&s.processes);
 	story_end(&s);
 	f = begin();
 	touched_show(&t, f, size & 1);

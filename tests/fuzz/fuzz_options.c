@@ -1,6 +1,6 @@
 /* The command line of viv run: words are separated by a NUL or a line end. What is accepted must be
  * sane: mounts below /, sizes that are not 0. */
-/* objects: src/keeper/options.c src/keeper/rules.c src/policy/compile.c src/policy/compiled.c src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/spec/args.c src/spec/json.c src/spec/settings.c src/spec/hosts.c src/spec/mounts.c src/spec/ports.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/store/disktree.c src/store/files.c src/base/crc32c.c */
+/* objects: src/keeper/options.c src/keeper/rules.c src/policy/compile.c src/policy/compiled.c src/policy/address.c src/policy/cover.c src/policy/decide.c src/policy/glob.c src/policy/layers.c src/policy/dnstypes.c src/policy/parse.c src/policy/presets.c src/policy/print.c src/spec/args.c src/spec/json.c src/spec/journal.c src/spec/settings.c src/spec/hosts.c src/spec/mounts.c src/spec/ports.c src/spec/envfile.c src/spec/ulimits.c src/spec/values.c src/base/json.c src/base/jsontext.c src/base/buf.c src/base/err.c src/base/utf8.c src/base/log.c src/store/disktree.c src/store/files.c src/base/crc32c.c */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

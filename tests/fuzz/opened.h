@@ -9,11 +9,13 @@
 #include "fuzz.h"
 #include "gate/control.h"
 #include "gate/open.h"
+#include "gatering.h"
 
 struct settings settings;
 static struct opened *conn;
 static struct buf sent[2]; /* to that side */
 static int64_t clock_ms;
+static const char *never_recorded; /* the value of the secret */
 
 /* ---- what open.c, tls.c and loop.c are for it ---- */
 
@@ -73,6 +75,11 @@ void gate_used(const struct net_question *q, const struct rule *rule, bool tls_a
 	(void)tls_any;
 }
 
+const char *net_protocol_name(unsigned protocol)
+{
+	return protocol == NET_TCP ? "tcp" : "web";
+}
+
 static struct list asks = LIST_INIT(asks);
 static unsigned nasks;
 
@@ -128,6 +135,7 @@ static void opened_fuzz_init(const char *rules, const char *secret)
 {
 	struct err e = { 0 };
 
+	ring_begin();
 	policy_init(&settings.policy);
 	FUZZ_CHECK(policy_parse(&settings.policy, rules, strlen(rules), "fuzz", 1, 1, &e) == 0);
 	if (secret) {
@@ -153,6 +161,8 @@ static void conn_begin(const struct protocol *p, bool tls)
 	conn->port = tls ? 443 : 80;
 	conn->tls = tls;
 	conn->program = strdup("");
+	conn->number = 7;
+	conn->pid = 42;
 	conn->state = OPENED_RUNS;
 	conn->protocol = p;
 	p->begin(conn);
@@ -176,6 +186,7 @@ static void conn_flush(void)
 		buf_add(&sent[side], s->out.p, s->out.len);
 		s->out.len = 0;
 	}
+	ring_read(never_recorded);
 }
 
 /* Something that happens besides: an answer, a new policy, a server that is there again. */
@@ -242,6 +253,8 @@ static void conn_eof(enum side from, bool clean)
 static void conn_end(void)
 {
 	conn->protocol->free(conn);
+	ring_read(never_recorded);
+	FUZZ_CHECK(!under_way);
 	FUZZ_CHECK(!nasks && !conn->holds);
 	for (int side = CLIENT; side <= SERVER; side++) {
 		buf_free(&conn->ends[side].in);

@@ -98,6 +98,9 @@ static void shm_random(void *arg)
 				;
 		}
 	}
+	/* A child that still ends has the attachments, too. */
+	while (waitpid(-1, NULL, 0) > 0)
+		;
 	for (int i = 0; i < 4; i++)
 		shmctl(ids[i], IPC_RMID, NULL);
 	_exit(0);

@@ -208,6 +208,17 @@ host_files() {
 	report $? "hostfile: nothing of the cell reached the host's FIFO and socket"
 }
 
+# What a cell does to its journal, which is read from outside afterwards.
+host_journal() {
+	wanted journal || return 0
+	export XDG_DATA_HOME=$work/data XDG_RUNTIME_DIR=$work/run
+	mkdir -m 700 "$XDG_DATA_HOME" "$XDG_RUNTIME_DIR"
+	attack journal "--name hostile-journal --journal changes"
+	python3 "$src/journal.py" "$viv" hostile-journal "$work/out" >"$work/journal" 2>&1
+	report $? "journal: it can be read"
+	sed -E 's/^((not )?ok - )/\1journal: /' "$work/journal"
+}
+
 # ---- the host's view of the processes of a cell ----
 
 processes_below() { # pid
@@ -514,6 +525,7 @@ beside host_secrets
 beside host_mounts ro
 beside host_mounts rw
 beside host_files
+beside host_journal
 beside host_view
 beside captured_kernels
 beside seed_under_fire

@@ -222,9 +222,29 @@ static void contexts(void)
 	}
 }
 
+/* Nobody freezes or thaws the cell: all of it is out of place. */
+static void rests(void)
+{
+	static const long places[] = { 0, 1, 8, 0x10000, STUB_BASE, 0x7ffffffff000, -1 };
+
+	switch (below(4)) {
+	case 0:
+		RAW(HC_REST, below(2) ? places[below(7)] : (long)(uintptr_t)any_room());
+		break;
+	case 1:
+		RAW(HC_THAW, any_room(), any_room(), places[below(7)]);
+		break;
+	case 2:
+		RAW(HC_THAW_WAIT);
+		break;
+	default:
+		RAW(HC_THAWED);
+	}
+}
+
 static void step(void)
 {
-	switch (below(9)) {
+	switch (below(10)) {
 	case 0:
 	case 1:
 		births();
@@ -243,6 +263,9 @@ static void step(void)
 	case 6:
 	case 7:
 		signals();
+		break;
+	case 8:
+		rests();
 		break;
 	default:
 		contexts();

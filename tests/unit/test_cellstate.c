@@ -10,7 +10,9 @@ static void states(void)
 {
 	unsigned live_without_end = 0, removable = 0, startable = 0, odd = 0;
 
-	for (unsigned s = CELL_CREATED; s < CELL_REMOVED; s++) {
+	for (unsigned s = CELL_CREATED; s < CELL_STATES; s++) {
+		if (s == CELL_REMOVED)
+			continue;
 		bool live = cell_state_is_live(s);
 
 		for (unsigned in = 0; in < CELL_INPUTS; in++) {
@@ -19,6 +21,7 @@ static void states(void)
 			odd += next >= CELL_STATES || (next && cell_state_parse(cell_state_name(next)) != next);
 		}
 		live_without_end += live && (cell_state_next(s, IN_END) != CELL_STOPPED ||
+					     cell_state_next(s, IN_DONE) != CELL_COMPLETED ||
 					     cell_state_next(s, IN_LOST) != CELL_FAILED ||
 					     cell_state_next(s, IN_STOP) != CELL_STOPPING);
 		removable += cell_state_next(s, IN_REMOVE) == CELL_REMOVED;
@@ -26,8 +29,8 @@ static void states(void)
 		odd += live && (cell_state_next(s, IN_REMOVE) || cell_state_next(s, IN_START));
 	}
 	eq(live_without_end, 0, "every cell with a keeper can end, be lost and be stopped");
-	eq(removable, 3, "created, stopped and failed ones can be removed");
-	eq(startable, 3, "and started");
+	eq(removable, 5, "created, stopped, completed, failed and sleeping ones can be removed");
+	eq(startable, 5, "and started");
 	eq(odd, 0, "a live one neither, and no input leads to nowhere");
 	eq(cell_state_next(CELL_RUNNING, IN_PAUSE), CELL_PAUSED, "pause");
 	eq(cell_state_next(CELL_PAUSED, IN_RESUME), CELL_RUNNING, "resume");
@@ -40,6 +43,37 @@ static void states(void)
 	eq(odd, 0, "nothing leads out of removed");
 	eq(cell_state_next(CELL_RUNNING, CELL_INPUTS), CELL_NONE, "no such input");
 	eq(cell_state_parse("asleep"), CELL_NONE, "no such name");
+}
+
+/* Sleep: what has a keeper stops first, what has none sleeps at once; only a stop, a start and its
+ * removal lead out of it. */
+static void sleeping(void)
+{
+	unsigned odd = 0;
+
+	for (unsigned s = CELL_CREATED; s < CELL_STATES; s++) {
+		bool live = cell_state_is_live(s), over = s == CELL_STARTING || s == CELL_STOPPING;
+
+		if (s == CELL_REMOVED)
+			continue;
+		odd += cell_state_next(s, IN_SLEEP) != (live ? CELL_STOPPING : CELL_SLEEPING);
+		odd += cell_state_next(s, IN_SLEPT) != (over ? CELL_SLEEPING : CELL_NONE);
+	}
+	for (unsigned in = 0; in < CELL_INPUTS; in++) {
+		enum cell_state next = cell_state_next(CELL_SLEEPING, in),
+				is = in == IN_START    ? CELL_STARTING
+				     : in == IN_STOP   ? CELL_STOPPED
+				     : in == IN_REMOVE ? CELL_REMOVED
+				     : in == IN_SLEEP  ? CELL_SLEEPING
+						       : CELL_NONE;
+
+		odd += next != is;
+	}
+	eq(odd, 0, "every cell can sleep, and wakes only by a start");
+	ok(!cell_state_is_live(CELL_SLEEPING), "a sleeping cell has no keeper");
+	eq(CELL_SLEEPING, 9, "and a number that rows of the database have");
+	eq(CELL_COMPLETED, 10, "and so has a completed one, which a migration writes");
+	eq(cell_reason_input(REASON_SLEEP), IN_END, "its last run has ended");
 }
 
 static void reasons(void)
@@ -134,6 +168,7 @@ static void restarts(void)
 int main(void)
 {
 	states();
+	sleeping();
 	reasons();
 	restarts();
 	restarts_by_model();

@@ -184,7 +184,7 @@ static void try_processes(uint64_t mark)
 	want(TRAP, SYS_close, STUB_FD, 0, 0, 0, 0, mark);
 	want(TRAP, SYS_close, STUB_FD | 1UL << 32, 0, 0, 0, 0, mark);
 	for (uint64_t op = 0; op < 80; op++)
-		want(op == 22 || op == 0 || op > 61 ? TRAP : mark == M && (op == 15 || op == 35) ? ALLOW : NOTIFY, SYS_prctl, op, P, 0,
+		want(op == 22 || op == 0 || op > 61 ? TRAP : mark == M && (op == 15 || op == 35 || op == 40) ? ALLOW : NOTIFY, SYS_prctl, op, P, 0,
 		     0, 0, mark);
 	want(NOTIFY, SYS_prctl, 0x53564d41, 0, P, 4096, P, mark);
 	want(TRAP, SYS_prctl, 22 | 1UL << 32, 2, P, 0, 0, mark);
@@ -348,7 +348,14 @@ static void try_kernel_memory(void)
 			want(TRAP, SYS_mmap, high[i], ~0UL, (uint64_t)prot, 0x40032, ~0UL, 0);
 			want(prot < 4 ? ALLOW : TRAP, SYS_mprotect, high[i], ~0UL, (uint64_t)prot, 0, 0, 0);
 			want(ALLOW, SYS_munmap, high[i], ~0UL, (uint64_t)prot, 0, 0, 0);
-			want(ALLOW, SYS_madvise, high[i], ~0UL, (uint64_t)prot, 0, 0, 0);
+		}
+	/* Advice that frees memory, not pages of a file that others read. */
+	for (size_t i = 0; i < sizeof(high) / sizeof(high[0]); i++)
+		for (uint64_t advice = 0; advice < 128; advice++) {
+			bool good = advice == 0 || advice == 4 || advice == 8 || (advice >= 14 && advice <= 17);
+
+			want(good ? ALLOW : TRAP, SYS_madvise, high[i], ~0UL, advice, 0, 0, 0);
+			want(good ? ALLOW : TRAP, SYS_madvise, high[i], ~0UL, advice | 1UL << 32, 0, 0, 0);
 		}
 	want(TRAP, SYS_mremap, P, 4096, 4096, 3, OPENHOW_BASE, 0);
 	for (uint64_t at = OPENHOW_BASE - 64; at < OPENHOW_END + 64; at++) {

@@ -1,6 +1,6 @@
 /* Users, capabilities, groups, sessions, limits and prctl, with this process as the guest and
  * made-up tables. */
-/* objects: src/kernel/sys/ids.c src/kernel/sys/session.c src/kernel/sys/limits.c src/kernel/sys/prctl.c src/kernel/sys/target.c src/kernel/task/cred.c src/kernel/platform/guestmem.c src/kernel/platform/cell.c src/host/procmem.c src/host/file.c src/host/sys.c src/base/log.c */
+/* objects: src/kernel/sys/ids.c src/kernel/sys/session.c src/kernel/sys/limits.c src/kernel/sys/prctl.c src/kernel/sys/target.c src/kernel/task/cred.c src/kernel/task/inherit.c src/kernel/platform/guestmem.c src/kernel/platform/cell.c src/host/procmem.c src/host/file.c src/host/sys.c src/base/log.c */
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/prctl.h>

@@ -1,5 +1,5 @@
-/* Records of a journal as bytes: every kind there and back, and hostile frames, which lie at the end
- * of a page, so that a read behind them ends the test. */
+/* Records of a journal as bytes: every kind there and back, and hostile frames, which lie at the
+ * end of a page, so that a read behind them ends the test. */
 /* objects: src/wire/journal.c */
 #include "wire/journal.h"
 
@@ -26,8 +26,9 @@ static uint8_t hashes[JOURNAL_HASH];
 
 static uint32_t some_length(void)
 {
-	static const uint32_t odd[] = { 0, 1, 127, 128, JOURNAL_TEXT_MAX, JOURNAL_TEXT_MAX + 1,
-					3 * JOURNAL_TEXT_MAX };
+	static const uint32_t odd[] = {
+		0, 1, 127, 128, JOURNAL_TEXT_MAX, JOURNAL_TEXT_MAX + 1, 3 * JOURNAL_TEXT_MAX
+	};
 
 	return rnd() % 3 ? (uint32_t)(rnd() % 40) : odd[rnd() % ARRAY_LEN(odd)];
 }
@@ -127,7 +128,8 @@ static bool decode_at_end(const void *frame, size_t n, union journal_record *r)
 
 static void test_round_trip(void)
 {
-	static uint8_t frame[JOURNAL_FRAME_MAX] __attribute__((aligned(8))), again[JOURNAL_FRAME_MAX];
+	static uint8_t frame[JOURNAL_FRAME_MAX] __attribute__((aligned(8))),
+		again[JOURNAL_FRAME_MAX];
 	bool good = true, stable = true, bounded = true, full = true, heads = true;
 
 	for (unsigned kind = 1; kind < J_KINDS; kind++) {
@@ -198,6 +200,33 @@ static void test_hostile(void)
 	ok(flips > 10000 && taken < flips, "flipped bits are refused or read within the frame");
 }
 
+/* A rename as it was before it said what it replaced, from an old journal's bytes. */
+static void test_older(void)
+{
+	static const char body[] = "\x04/old\x04/new\x00";
+	struct {
+		struct journal_frame head;
+		char body[16];
+	} f = { .head = {
+			.size = 48, .kind = J_RENAME, .pad = 5, .pid = 7, .mono = 1, .wall = 2 } };
+	struct journal_RENAME now = { .path = { "/old", 4 },
+				      .to = { "/new", 4 },
+				      .replaced = 0100644 };
+	static uint8_t frame[JOURNAL_FRAME_MAX] __attribute__((aligned(8)));
+	union journal_record r;
+
+	memcpy(f.body, body, sizeof(body) - 1);
+	memset(&r, 0xff, sizeof(r));
+	ok(decode_at_end(&f, sizeof(f), &r) && r.RENAME.to.n == 4 &&
+		   !memcmp(r.RENAME.to.p, "/new", 4) && !r.RENAME.exchange && !r.RENAME.replaced,
+	   "a record that is older than a field of its kind is decoded, the field is zero");
+	f.head.pad = 6;
+	ok(!decode_at_end(&f, sizeof(f), &r), "a field that was always there is not missing");
+	ok(decode_at_end(frame, journal_encode(J_RENAME, &now, 7, 1, 2, frame), &r) &&
+		   r.RENAME.replaced == 0100644,
+	   "a newer one has it");
+}
+
 static bool refused(const void *frame, size_t n)
 {
 	union journal_record r;
@@ -246,15 +275,16 @@ static void test_strict(void)
 	ok(!refused(&f, 48), "the largest number");
 	f.body[9] = 2;
 	ok(refused(&f, 48), "a number of 65 bits");
-	eq(journal_encode(J_KINDS, &fork, 0, 0, 0, &f), 0, "a kind that there is not is not encoded");
+	eq(journal_encode(J_KINDS, &fork, 0, 0, 0, &f), 0,
+	   "a kind that there is not is not encoded");
 	eq(journal_encode(J_PAD, &fork, 0, 0, 0, &f), 0, "nor is padding");
 }
 
 int main(void)
 {
 	size_t size = 2 * JOURNAL_FRAME_MAX;
-	uint8_t *map = mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-			    -1, 0);
+	uint8_t *map =
+		mmap(NULL, size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (map == MAP_FAILED || mprotect(map + size, 4096, PROT_NONE))
 		return 1;
@@ -265,6 +295,7 @@ int main(void)
 		hashes[i] = (uint8_t)rnd();
 	test_round_trip();
 	test_hostile();
+	test_older();
 	test_strict();
 	return tap_end();
 }

@@ -52,10 +52,14 @@ static void journal_make(int dir)
 	    .address = TEXT("192.0.2.7"), .port = 443, .decision = TEXT("allow"),
 	    .program = TEXT("curl"));
 	ADD(REQUEST, 11, .connection = 1, .method = TEXT("GET"),
-	    .url = TEXT("https://example.org/"), .status = 200, .in = 500, .out = 0,
-	    .decision = TEXT("allow"));
-	ADD(CLOSE, 11, .protocol = TEXT("tcp"), .address = TEXT("192.0.2.7"), .port = 443,
-	    .in = 1500, .out = 300);
+	    .url = TEXT("https://example.org/"), .decision = TEXT("allow"), .number = 1);
+	ADD(RESPONSE, 11, .connection = 1, .number = 1, .method = TEXT("GET"),
+	    .url = TEXT("https://example.org/"), .status = 200, .in = 500);
+	ADD(REQUEST, 11, .connection = 1, .method = TEXT("PATCH"),
+	    .url = TEXT("https://user@[2001:db8::1]:8443/a?b"), .decision = TEXT("deny"));
+	/* By its number, whatever address the cell knows. */
+	ADD(CLOSE, 11, .protocol = TEXT("tcp"), .address = TEXT("198.18.0.5"), .port = 443,
+	    .in = 1500, .out = 300, .connection = 1);
 	ADD(CONNECT, 11, .connection = 2, .protocol = TEXT("tcp"), .name = TEXT("evil.example"),
 	    .address = TEXT("192.0.2.9"), .port = 80, .decision = TEXT("deny"),
 	    .rule = TEXT("deny *.example"));

@@ -48,7 +48,7 @@ static int journal_make(const char *parent, const char *name, const char *cell)
 			maker_rotate(&m);
 	}
 	maker_close(&m);
-	if (journal_seal(dir, true, &e) < 0) {
+	if (journal_seal(dir, SEAL_ALL, &e) < 0) {
 		printf("# %s\n", err_line(&e).str);
 		abort();
 	}
@@ -231,7 +231,8 @@ static void test_tampering(void)
 
 	c = (struct journal_check){ .head_block = tip.block };
 	memcpy(c.head_hash, tip.hash, sizeof(c.head_hash));
-	ok(!verifies(other, &c) && strstr(found, "another hash"), "a head that was kept is another's");
+	ok(!verifies(other, &c) && strstr(found, "another hash"),
+	   "a head that was kept is another's");
 	buf_free(&s.all);
 	buf_free(&t.all);
 	close(dir);
@@ -305,8 +306,8 @@ static void test_proofs(void)
 
 		text.len = hold.len = 0;
 		good &= !journal_prove(dir, seq, &text, &e) &&
-			!journal_proof_check((char *)text.p, text.len, k.public, &j, &r, cell, &hold,
-					     &e) &&
+			!journal_proof_check((char *)text.p, text.len, k.public, &j, &r, cell,
+					     &hold, &e) &&
 			j.seq == seq && j.kind == J_WRITE && !strcmp(cell, "cell-p") &&
 			r.WRITE.path.n == (uint32_t)n && !memcmp(r.WRITE.path.p, path, (size_t)n);
 	}
@@ -342,8 +343,8 @@ static void test_proofs(void)
 	   "another key does not fit");
 	k.public[0] ^= 1;
 	for (size_t n = 0; n < text.len - 3; n += 5)
-		refused &= journal_proof_check((char *)text.p, n, k.public, &j, &r, cell, &hold, &e) <
-			   0;
+		refused &= journal_proof_check((char *)text.p, n, k.public, &j, &r, cell, &hold,
+					       &e) < 0;
 	ok(refused, "a cut one is refused");
 	key_close(&k);
 	buf_free(&text);

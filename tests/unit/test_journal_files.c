@@ -35,14 +35,14 @@ ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
 	return real(fd, data, n, at);
 }
 
-#define DYING(type, name, params, args)                     \
-	type name params                                    \
-	{                                                   \
+#define DYING(type, name, params, args)                       \
+	type name params                                      \
+	{                                                     \
 		type(*real) params = dlsym(RTLD_NEXT, #name); \
-                                                            \
-		if (dies())                                 \
-			_exit(9);                           \
-		return real args;                           \
+                                                              \
+		if (dies())                                   \
+			_exit(9);                             \
+		return real args;                             \
 	}
 DYING(int, fdatasync, (int fd), (fd))
 DYING(int, fsync, (int fd), (fd))
@@ -134,13 +134,12 @@ static void test_seal(void)
 	add_some(&m, 100);
 	eq(read_all(dir, 1, &good, &sealed), 101, "records in a raw file are read");
 	ok(good && !sealed, "all of them, as not sealed");
-	eq(journal_seal(dir, false, &e), 0, "seal without --all");
+	eq(journal_seal(dir, SEAL_COMPLETE, &e), 0, "seal without --all");
 	ok(journal_numbered_exists(dir, RAW_NAME, 1), "leaves the last raw file");
 	maker_rotate(&m);
 	add_some(&m, 50);
-	eq(journal_seal(dir, false, &e), 0, "seal what is complete");
-	ok(!journal_numbered_exists(dir, RAW_NAME, 1) &&
-		   journal_numbered_exists(dir, RAW_NAME, 2),
+	eq(journal_seal(dir, SEAL_COMPLETE, &e), 0, "seal what is complete");
+	ok(!journal_numbered_exists(dir, RAW_NAME, 1) && journal_numbered_exists(dir, RAW_NAME, 2),
 	   "the raw file is gone");
 	eq(read_all(dir, 1, &good, &sealed), 151, "blocks and raw files are read");
 	ok(good && sealed == 100, "each record once");
@@ -149,7 +148,7 @@ static void test_seal(void)
 	eq(read_all(dir, 120, &good, &sealed), 151, "from the middle of a raw file");
 	ok(good && sealed == 0, "without those before");
 	maker_close(&m);
-	eq(journal_seal(dir, true, &e), 0, "seal all");
+	eq(journal_seal(dir, SEAL_ALL, &e), 0, "seal all");
 	ok(!journal_numbered_exists(dir, RAW_NAME, 2), "the last raw file is gone");
 	eq(read_all(dir, 1, &good, &sealed), 151, "all is sealed");
 	ok(good && sealed == 150, "each record once");
@@ -183,7 +182,7 @@ static void test_follow(void)
 			maker_rotate(&m);
 			break;
 		case 4:
-			if (journal_seal(dir, false, &e) < 0)
+			if (journal_seal(dir, SEAL_COMPLETE, &e) < 0)
 				good = false;
 			break;
 		default:
@@ -196,7 +195,7 @@ static void test_follow(void)
 	ok(good, "following a journal that is sealed shows each record once");
 	ok(kept_up && next == m.seq, "and all that there are");
 	journal_reader_free(r);
-	if (journal_seal(dir, true, &e) < 0)
+	if (journal_seal(dir, SEAL_ALL, &e) < 0)
 		good = false;
 	ok(read_all(dir, 1, &good, &sealed) == m.seq && good && sealed == m.seq - 1,
 	   "they are the same when all is sealed");
@@ -221,7 +220,7 @@ static void test_torn_raw(void)
 	eq(read_all(dir, 1, &good, &sealed), 26, "the next file goes on");
 	ok(good, "with the next record");
 	maker_close(&m);
-	eq(journal_seal(dir, true, &e), 0, "it is sealed");
+	eq(journal_seal(dir, SEAL_ALL, &e), 0, "it is sealed");
 	ok(read_all(dir, 1, &good, &sealed) == 26 && good && sealed == 25, "and read");
 	close(dir);
 }
@@ -242,7 +241,7 @@ static void test_damaged_raw(void)
 	maker_rotate(&m);
 	add_some(&m, 5);
 	maker_close(&m);
-	eq(journal_seal(dir, true, &e), 0, "a raw file that was changed is sealed up to there");
+	eq(journal_seal(dir, SEAL_ALL, &e), 0, "a raw file that was changed is sealed up to there");
 	ok(!faccessat(dir, "damaged.00000001", F_OK, 0), "and kept");
 	if (journal_reader_new(dir, 1, &r, &e) < 0)
 		abort();
@@ -284,12 +283,12 @@ static void test_killed(void)
 			if (!pid) {
 				die_half = half;
 				die_after = n;
-				_exit(journal_seal(dir, true, &e) < 0 ? 1 : 0);
+				_exit(journal_seal(dir, SEAL_ALL, &e) < 0 ? 1 : 0);
 			}
 			waitpid(pid, &status, 0);
 			tries++;
 			same &= read_all(dir, 1, &good, &sealed) == 91 && good;
-			if (journal_seal(dir, true, &e) < 0) {
+			if (journal_seal(dir, SEAL_ALL, &e) < 0) {
 				printf("# at %d: %s\n", n, err_line(&e).str);
 				all_good = false;
 			}
@@ -324,11 +323,11 @@ static void test_links(void)
 	eq(journal_dir_open(path, &e), -1, "one that others can write to is refused");
 	if (chmod(path, 0700) || linkat(dir, "raw.00000001", dir, "x", 0))
 		abort();
-	eq(journal_seal(dir, true, &e), -1, "a raw file with a second name is refused");
+	eq(journal_seal(dir, SEAL_ALL, &e), -1, "a raw file with a second name is refused");
 	if (unlinkat(dir, "x", 0) || renameat(dir, "raw.00000001", dir, "y") ||
 	    symlinkat("y", dir, "raw.00000001"))
 		abort();
-	eq(journal_seal(dir, true, &e), -1, "one that is a symbolic link is refused");
+	eq(journal_seal(dir, SEAL_ALL, &e), -1, "one that is a symbolic link is refused");
 	close(dir);
 }
 

@@ -353,6 +353,7 @@ static void do_rename(void)
 {
 	int i = any(r(3) == 0), k;
 	char from[200], to[200];
+	uint64_t replaced = 0;
 
 	if (i < 0)
 		return;
@@ -361,16 +362,22 @@ static void do_rename(void)
 		if (!new_path(to, sizeof(to)) || is_below(to, from) || strlen(to) > 90)
 			return;
 	} else {
-		/* Over another file: the record does not say that it was there, so it is read. */
+		/* Over another file: the record says so, or it is of an older journal, and the
+		 * file was read before. */
 		k = any(false);
 		if (k < 0 || k == i || inodes[now[i].inode].dir || now[i].inode == now[k].inode)
 			return;
 		strcpy(to, now[k].path);
-		PUT(READ, any_proc()->pid, .path = text_of(to));
-		inodes[now[k].inode].read = true;
+		if (r(2)) {
+			replaced = 0100644;
+		} else {
+			PUT(READ, any_proc()->pid, .path = text_of(to));
+			inodes[now[k].inode].read = true;
+		}
 		take_out(k);
 	}
-	PUT(RENAME, any_proc()->pid, .path = text_of(from), .to = text_of(to));
+	PUT(RENAME, any_proc()->pid, .path = text_of(from), .to = text_of(to),
+	    .replaced = replaced);
 	strcpy(now[find(from)].path, to);
 	move_below(from, to);
 	pair_note(to);
@@ -665,8 +672,8 @@ static void chain_test(void)
 	PUT(SESSION, 0, .session = { session, 2 }, .agent = { "a", 1 }, .root = 2);
 	PUT(PROMPT, 0, .session = { session, 2 }, .number = 1, .text = { "go", 2 });
 	for (int32_t i = 3; i < 50000; i++) {
-		PUT(FORK, i % 9000 + 2, .parent = (uint64_t)((i - 1) % 9000 + 2) * (i > 3) +
-						  2 * (uint64_t)(i == 3));
+		PUT(FORK, i % 9000 + 2,
+		    .parent = (uint64_t)((i - 1) % 9000 + 2) * (i > 3) + 2 * (uint64_t)(i == 3));
 		PUT(EXIT, i == 3 ? 2 : (i - 1) % 9000 + 2, .code = 0);
 	}
 	processes_init(&t, count_gone, &gone);
@@ -679,8 +686,7 @@ static void chain_test(void)
 		most = MAX(most, made - gone);
 	}
 	ok(made > 49000, "a long chain of forks");
-	ok(most < PROCESSES_ENDED + 2 * PROCESSES_PARENTS + 100,
-	   "what is kept of it is bounded");
+	ok(most < PROCESSES_ENDED + 2 * PROCESSES_PARENTS + 100, "what is kept of it is bounded");
 	for (const struct process *q = p; q && q->parent; q = q->parent)
 		parents++;
 	ok(parents >= PROCESSES_PARENTS && parents <= 2 * PROCESSES_PARENTS,

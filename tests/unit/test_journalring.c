@@ -71,7 +71,7 @@ static int32_t take_all(int32_t next, size_t room)
 	uint32_t count;
 	size_t n;
 
-	while ((n = ring_reader_take(&r, out, room, &count, &damage)) > 0) {
+	while ((n = ring_reader_take(&r, out, room, INT64_MAX, &count, &damage)) > 0) {
 		size_t at = 0;
 
 		for (uint32_t i = 0; i < count; i++) {
@@ -164,7 +164,7 @@ static bool one_damage(void)
 	uint32_t count;
 	uint64_t head = w.ring->head & ~7ull;
 
-	(void)ring_reader_take(&r, out, sizeof(out), &count, &damage);
+	(void)ring_reader_take(&r, out, sizeof(out), INT64_MAX, &count, &damage);
 	if (!damage || r.position != head)
 		return false;
 	ring_reader_done(&r);
@@ -218,11 +218,63 @@ static void lies(void)
 	ring_end();
 }
 
+/* In the order of times, up to one of them. */
+static void times(void)
+{
+	static const int64_t monos[] = { 10, 20, 30, INT64_MAX, 40 };
+	const struct journal_READ rec = { .path = { "/x", 2 } };
+	const char *damage;
+	uint32_t count;
+
+	ring_new();
+	eq(ring_reader_next(&r), INT64_MAX, "an empty ring has no time");
+	for (unsigned i = 0; i < 5; i++)
+		ring_writer_put(&w, frame, journal_encode(J_READ, &rec, 1, monos[i], 1, frame));
+	eq(ring_reader_next(&r), 10, "the time of the next one");
+	(void)ring_reader_take(&r, out, sizeof(out), 20, &count, &damage);
+	eq(count, 2, "those up to a time");
+	eq(ring_reader_next(&r), 30, "and where that ends");
+	(void)ring_reader_take(&r, out, sizeof(out), 29, &count, &damage);
+	ok(!count && !damage, "a later one stays");
+	(void)ring_reader_take(&r, out, sizeof(out), 30, &count, &damage);
+	eq(count, 2, "a time that cannot be true holds nothing up");
+	(void)ring_reader_take(&r, out, sizeof(out), INT64_MAX, &count, &damage);
+	eq(count, 1, "and the rest");
+	ok(ring_is_later(31, 30) && !ring_is_later(30, 30) && !ring_is_later(INT64_MAX, 30) &&
+		   !ring_is_later(INT64_MIN, 30) && !ring_is_later(INT64_MAX, INT64_MAX) &&
+		   ring_is_later(INT64_MAX, INT64_MAX - 1),
+	   "what is later");
+	ring_end();
+}
+
+/* A writer whose last position is impossible is told of once, however often it is looked at. */
+static void last_lie(void)
+{
+	const char *damage;
+	uint32_t count;
+
+	ring_new();
+	ring_writer_put(&w, frame, frame_make(1, 10));
+	w.ring->head += 3;
+	(void)ring_reader_take(&r, out, sizeof(out), INT64_MAX, &count, &damage);
+	ok(damage != NULL, "a position between frames is damage");
+	ok(!ring_reader_has(&r) && ring_reader_next(&r) == INT64_MAX,
+	   "after which there is nothing");
+	(void)ring_reader_take(&r, out, sizeof(out), INT64_MAX, &count, &damage);
+	ok(!count && !damage, "and nothing more to tell");
+	w.ring->head += 8;
+	(void)ring_reader_take(&r, out, sizeof(out), INT64_MAX, &count, &damage);
+	ok(damage != NULL, "until it moves again");
+	ring_end();
+}
+
 int main(void)
 {
 	order();
 	bells();
 	full();
 	lies();
+	times();
+	last_lie();
 	return tap_end();
 }

@@ -101,6 +101,11 @@ struct proc *proc_find(pid_t pid)
 {
 	return pid == procs[0].pid ? &procs[0] : pid == OTHER ? &procs[1] : NULL;
 }
+uint32_t task_timerslack(const struct task *t)
+{
+	return t->timerslack_ns;
+}
+
 struct task *task_find(pid_t tid)
 {
 	return tid == procs[0].pid ? &tasks[0] : tid == OTHER ? &tasks[1] : NULL;
@@ -316,7 +321,8 @@ static int read_all(const char *dir)
 				snprintf(queue[tail++], sizeof(queue[0]), "%.127s", path);
 			int64_t n = is_reg ? slurp(path) : 0;
 			if (n < 0 && !strstr(path, "mem") && !strstr(path, "kmsg") &&
-			    !strstr(path, "stack") && !strstr(path, "syscall"))
+			    !strstr(path, "stack") && !strstr(path, "syscall") &&
+			    !strstr(path, "pagemap")) /* gives whole entries only */
 				printf("# %s: %ld\n", path, (long)n), bad++;
 		}
 	}
@@ -496,7 +502,7 @@ static int stream_child(int in, int out)
 	if (file_place(files[1], &p) || file_open(&tasks[0], &p, O_WRONLY, &again))
 		return 7;
 	path_put(&p);
-	if (file_label(again, buf, sizeof(buf)) < 6 || memcmp(buf, "pipe:[", 6) != 0)
+	if (file_label(again, NULL, buf, sizeof(buf)) < 6 || memcmp(buf, "pipe:[", 6) != 0)
 		return 8;
 	strcpy(buf, "out");
 	uio_init_kernel(&u, buf, 3);

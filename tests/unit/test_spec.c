@@ -270,6 +270,7 @@ static bool is_cold(unsigned id)
 						SET_FAST,
 						SET_JOURNAL,
 						SET_JOURNAL_FULL,
+						SET_JOURNAL_MAX,
 						SET_GROUP_ADD,
 						SET_ULIMIT,
 						SET_READ_ONLY,

@@ -441,7 +441,7 @@ static void test_files(void)
 	eq(fd_install_at(&task, file_get(f), 0, false), 0, "dup2");
 	eq(fd_install_at(&task, f, 20, false), -EBADF, "over the limit");
 	eq(gone("d/f", false), 0, "unlink an open file");
-	int len = file_label(f, buf, sizeof(buf));
+	int len = file_label(f, NULL, buf, sizeof(buf));
 	ok(len == 14 && memcmp(buf, "/d/f (deleted)", 14) == 0, "its label");
 	eq(file_truncate(&task, f, 100), 0, "ftruncate");
 	proc.limits[RLIMIT_FSIZE].cur = 50;
@@ -476,7 +476,7 @@ static void test_files(void)
 	path_put(&p);
 
 	eq(file_new_anon("pipe:", S_IFIFO | 0600, &toy_fops, NULL, O_RDONLY, &f), 0, "a pipe");
-	len = file_label(f, buf, sizeof(buf) - 1);
+	len = file_label(f, NULL, buf, sizeof(buf) - 1);
 	buf[MAX(len, 0)] = '\0';
 	ok(strncmp(buf, "pipe:[", 6) == 0, "its label");
 	eq(file_place(f, &p), 0, "its place");

@@ -104,35 +104,43 @@ static void good(void)
 
 	one("cells: {a: }", "{}", "a cell with nothing");
 	one("cells: {a: {image: 'x:1', command: [sh, -c, 'echo $$HOME', 5, 1.50, no], user: 1000}}",
-	    "{\"command\":[\"sh\",\"-c\",\"echo $HOME\",\"5\",\"1.50\",\"no\"],\"image\":\"x:1\",\"user\":\"1000\"}",
+	    "{\"command\":[\"sh\",\"-c\",\"echo "
+	    "$HOME\",\"5\",\"1.50\",\"no\"],\"image\":\"x:1\",\"user\":\"1000\"}",
 	    "texts as they are written");
-	one("cells: {a: {env: {P: 8080, S: '${SECRET}', D: '${NONE:-d}', E: 'x${EMPTY}y', F: '${EMPTY:-f}', G: 'a$$b'}}}",
-	    "{\"env\":{\"D\":\"d\",\"E\":\"xy\",\"F\":\"f\",\"G\":\"a$b\",\"P\":\"8080\",\"S\":\"s3cr3t-value\"},"
+	one("cells: {a: {env: {P: 8080, S: '${SECRET}', D: '${NONE:-d}', E: 'x${EMPTY}y', F: "
+	    "'${EMPTY:-f}', G: 'a$$b'}}}",
+	    "{\"env\":{\"D\":\"d\",\"E\":\"xy\",\"F\":\"f\",\"G\":\"a$b\",\"P\":\"8080\",\"S\":"
+	    "\"s3cr3t-value\"},"
 	    "\"hidden_env\":[\"S\",\"D\",\"E\",\"F\"]}",
 	    "variables");
 	one("cells: {a: {env: {X: '${MORE}'}}}",
 	    "{\"env\":{\"X\":\"a: [b\\n*c\\n\\\"'#\"},\"hidden_env\":[\"X\"]}",
 	    "a value is a text, whatever is in it");
 	one("cells: {a: {limits: {cpus: 1.5, memory: 64M, pids: 10, disk: 1GiB, inodes: 1000}}}",
-	    "{\"limits\":{\"cpus\":1.5,\"disk\":1073741824,\"inodes\":1000,\"memory\":67108864,\"pids\":10}}",
+	    "{\"limits\":{\"cpus\":1.5,\"disk\":1073741824,\"inodes\":1000,\"memory\":67108864,"
+	    "\"pids\":10}}",
 	    "limits");
 	one("cells: {a: {timeout: 1m, stop_grace: 500ms, idle_timeout: 2.5}}",
 	    "{\"idle_timeout\":2.5,\"stop_grace\":0.5,\"timeout\":60.0}", "times");
 	one("cells: {a: {restart: always}}", "{\"restart\":{\"policy\":\"always\"}}", "restart");
 	one("cells: {a: {restart: {policy: no, max: 2}}}",
 	    "{\"restart\":{\"max\":2,\"policy\":\"no\"}}", "with more");
-	one("cells: {a: {mounts: [{source: ./x/y, target: /t, readonly: true}, {source: 's3://b/p', target: /s}, {tmpfs: true, target: /m, size: 1M},"
+	one("cells: {a: {mounts: [{source: ./x/y, target: /t, readonly: true}, {source: "
+	    "'s3://b/p', target: /s}, {tmpfs: true, target: /m, size: 1M},"
 	    " {volume: v, target: /v}]}}\nvolumes: {v: }",
-	    "{\"mounts\":[{\"readonly\":true,\"source\":\"/dir/x/y\",\"target\":\"/t\"},{\"source\":\"s3://b/p\",\"target\":\"/s\"},"
-	    "{\"size\":1048576,\"target\":\"/m\",\"tmpfs\":true},{\"target\":\"/v\",\"volume\":\"v\"}]}",
+	    "{\"mounts\":[{\"readonly\":true,\"source\":\"/dir/x/y\",\"target\":\"/"
+	    "t\"},{\"source\":\"s3://b/p\",\"target\":\"/s\"},"
+	    "{\"size\":1048576,\"target\":\"/m\",\"tmpfs\":true},{\"target\":\"/"
+	    "v\",\"volume\":\"v\"}]}",
 	    "mounts");
-	eq(file_read("name: own\ncells:\n  web: {replicas: \"${N}\", depends_on: {db: {condition: exited}, c: }}\n  db:\n  c: {depends_on: [db]}\n"
+	eq(file_read("name: own\ncells:\n  web: {replicas: \"${N}\", depends_on: {db: {condition: "
+		     "exited}, c: }}\n  db:\n  c: {depends_on: [db]}\n"
 		     "volumes: {x: {external: true}, y: {}}",
 		     NULL, &p),
 	   0, "replicas and dependencies");
 	ok(!strcmp(p.name, "own"), "the file's name");
-	ok(p.ncells == 5 && !strcmp(p.cells[0].name, "web-1") && !strcmp(p.cells[2].name, "web-3") &&
-		   !strcmp(p.cells[3].name, "db"),
+	ok(p.ncells == 5 && !strcmp(p.cells[0].name, "web-1") &&
+		   !strcmp(p.cells[2].name, "web-3") && !strcmp(p.cells[3].name, "db"),
 	   "are named by number");
 	ok(p.groups[0].ndeps == 2 && p.groups[0].deps[0].group == 1 &&
 		   p.groups[0].deps[0].condition == DEP_EXITED &&
@@ -141,12 +149,32 @@ static void good(void)
 	ok(p.groups[1].order < p.groups[2].order && p.groups[2].order < p.groups[0].order,
 	   "in an order");
 	ok(p.nvolumes == 2 && p.volumes[0].external && !p.volumes[1].external, "volumes");
+	ok(p.groups[0].numbered && !p.groups[0].each && !p.groups[1].numbered, "by a number");
 	project_file_free(&p);
-	eq(file_read("cells: {a: {files: [{path: /a, content: '${SECRET}', mode: 0600}, {path: /b, from: hostname}]}}", "/etc", &p),
+	eq(file_read("cells: {a: {replicas: [{A: 1, B: '${SECRET}'}, {}], env: {C: '${SECRET}'}}}",
+		     NULL, &p),
+	   0, "replicas by a list");
+	ok(p.ncells == 2 && p.cells[1].replica == 2 && json_array_size(p.groups[0].each) == 2,
+	   "as many as it has maps");
+	ok(json_array_size(json_object_get(p.groups[0].spec, "hidden_env")) == 2 &&
+		   !json_object_get(p.groups[0].spec, "replicas"),
+	   "with values that are not shown");
+	project_file_free(&p);
+	eq(file_read("cells: {a: {agent: x, prompt_file: hostname}, b: {agent: y, prompt: 12}}",
+		     "/etc", &p),
+	   0, "agents");
+	ok(!strcmp(p.groups[0].agent, "x") && *p.groups[0].prompt &&
+		   !strcmp(p.groups[1].prompt, "12") && !json_object_size(p.groups[0].spec),
+	   "with their prompts, which are not part of the cell's spec");
+	project_file_free(&p);
+	eq(file_read("cells: {a: {files: [{path: /a, content: '${SECRET}', mode: 0600}, {path: /b, "
+		     "from: hostname}]}}",
+		     "/etc", &p),
 	   0, "files");
 	ok(!strcmp(p.name, "proj"), "a name for a file that has none");
 	ok(json_array_size(p.groups[0].files) == 2, "both");
-	ok(!strcmp(json_string_value(json_object_get(json_array_get(p.groups[0].files, 0), "bytes")),
+	ok(!strcmp(json_string_value(
+			   json_object_get(json_array_get(p.groups[0].files, 0), "bytes")),
 		   secret),
 	   "their content");
 	eq(json_integer_value(json_object_get(json_array_get(p.groups[0].files, 0), "mode")), 0600,

@@ -95,6 +95,20 @@ export class Cells {
 		return this.#change(id, 'stop', o?.grace === undefined ? {} : { grace: o.grace }, o);
 	}
 
+	/**
+	 * Lets a named cell sleep until somebody uses it. freeze: its processes go on when it wakes.
+	 * @param {string} id @param {Abortable & {grace?: number, freeze?: boolean}} [o]
+	 */
+	sleep(id, o) {
+		const body = o?.grace === undefined ? {} : { grace: o.grace };
+		return this.#change(id, 'sleep', o?.freeze ? { ...body, freeze: true } : body, o);
+	}
+
+	/** Starts a cell that sleeps. @param {string} id @param {Abortable} [o] */
+	wake(id, o) {
+		return this.#change(id, 'wake', undefined, o);
+	}
+
 	/** @param {string} id @param {Abortable} [o] */
 	pause(id, o) {
 		return this.#change(id, 'pause', undefined, o);
@@ -213,6 +227,16 @@ export class Cell {
 	/** @param {Abortable & {grace?: number}} [o] */
 	stop(o) {
 		return this.#take(this.#cells.stop(this.id, o));
+	}
+
+	/** Lets it sleep until somebody uses it. @param {Abortable & {grace?: number, freeze?: boolean}} [o] */
+	sleep(o) {
+		return this.#take(this.#cells.sleep(this.id, o));
+	}
+
+	/** Starts it if it sleeps. @param {Abortable} [o] */
+	wake(o) {
+		return this.#take(this.#cells.wake(this.id, o));
 	}
 
 	/** @param {Abortable} [o] */

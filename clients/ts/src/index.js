@@ -10,10 +10,11 @@ import { events } from './events.js';
 import { Transport } from './http.js';
 import { Images } from './images.js';
 import { Session, Sessions } from './sessions.js';
+import { WorkflowContext, Workflows } from './workflows.js';
 
 /** @typedef {import('./types.js').Abortable} Abortable */
 
-export { Cell, Cells, Images, Session, Sessions, Snapshots };
+export { Cell, Cells, Images, Session, Sessions, Snapshots, WorkflowContext, Workflows };
 export { VivariumError } from './errors.js';
 export { Files } from './files.js';
 export { defaultSocket } from './http.js';
@@ -44,6 +45,9 @@ export { Process } from './process.js';
 /** @typedef {import('./types.js').PolicyLearnt} PolicyLearnt */
 /** @typedef {import('./types.js').PolicyQuestion} PolicyQuestion */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
+/** @typedef {import('./types.js').Schedule} Schedule */
+/** @typedef {import('./types.js').ScheduleRun} ScheduleRun */
+/** @typedef {import('./types.js').ScheduleSpec} ScheduleSpec */
 /** @typedef {import('./types.js').SessionEvent} SessionEvent */
 /** @typedef {import('./types.js').SessionInfo} SessionInfo */
 /** @typedef {import('./types.js').SessionSpec} SessionSpec */
@@ -57,6 +61,10 @@ export { Process } from './process.js';
 /** @typedef {import('./types.js').Version} Version */
 /** @typedef {import('./types.js').VivariumEvent} VivariumEvent */
 /** @typedef {import('./types.js').Volume} Volume */
+/** @typedef {import('./types.js').WorkflowRun} WorkflowRun */
+/** @typedef {import('./types.js').WorkflowStep} WorkflowStep */
+/** @typedef {import('./workflows.js').StepInfo} StepInfo */
+/** @typedef {import('./workflows.js').StepOptions} StepOptions */
 
 export class Vivarium {
 	#transport;
@@ -69,6 +77,8 @@ export class Vivarium {
 		this.images = new Images(transport);
 		/** Agents in cells. */
 		this.sessions = new Sessions(transport);
+		/** Runs of workflow files and of programs. */
+		this.workflows = new Workflows(transport);
 		this.volumes = {
 			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
 			list: async (o = {}) => (await transport.json('GET', '/v1/volumes', { signal: o.signal })).volumes,
@@ -108,6 +118,27 @@ export class Vivarium {
 			/** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
 			remove: (id, o = {}) => transport.json('DELETE', `/v1/previews/${encodeURIComponent(id)}`, { signal: o.signal }),
 		};
+		/** What vivd starts by the clock. */
+		this.schedules = {
+			/** @param {Abortable & {cell?: string}} [o] @returns {Promise<import('./types.js').Schedule[]>} */
+			list: async (o = {}) => (await transport.json('GET', '/v1/schedules', { query: { cell: o.cell }, signal: o.signal })).schedules,
+			/** @param {import('./types.js').ScheduleSpec} spec @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+			add: (spec, o = {}) => transport.json('POST', '/v1/schedules', { body: spec, signal: o.signal }),
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+			get: (name, o = {}) => transport.json('GET', `/v1/schedules/${encodeURIComponent(name)}`, { signal: o.signal }),
+			/** @param {string} name @param {Abortable & {force?: boolean}} [o] force: also if it runs, which is ended @returns {Promise<void>} */
+			remove: (name, o = {}) => transport.json('DELETE', `/v1/schedules/${encodeURIComponent(name)}`, { query: { force: o.force ? 1 : undefined }, signal: o.signal }),
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+			pause: (name, o = {}) => transport.json('POST', `/v1/schedules/${encodeURIComponent(name)}/pause`, { signal: o.signal }),
+			/** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+			resume: (name, o = {}) => transport.json('POST', `/v1/schedules/${encodeURIComponent(name)}/resume`, { signal: o.signal }),
+			/** Runs it now. @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').ScheduleRun>} */
+			run: (name, o = {}) => transport.json('POST', `/v1/schedules/${encodeURIComponent(name)}/run`, { signal: o.signal }),
+			/** The newest first, without their output. @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').ScheduleRun[]>} */
+			runs: async (name, o = {}) => (await transport.json('GET', `/v1/schedules/${encodeURIComponent(name)}/runs`, { signal: o.signal })).runs,
+			/** One with its output; without a number the newest. @param {string} name @param {number} [run] @param {Abortable} [o] @returns {Promise<import('./types.js').ScheduleRun>} */
+			log: (name, run, o = {}) => transport.json('GET', `/v1/schedules/${encodeURIComponent(name)}/runs/${run ?? 'last'}`, { signal: o.signal }),
+		};
 		this.tokens = {
 			/** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
 			list: async (o = {}) => (await transport.json('GET', '/v1/tokens', { signal: o.signal })).tokens,
@@ -118,6 +149,19 @@ export class Vivarium {
 			/** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
 			remove: (id, o = {}) => transport.json('DELETE', `/v1/tokens/${encodeURIComponent(id)}`, { signal: o.signal }),
 		};
+	}
+
+	/**
+	 * Runs a program's workflow: what each step gives is kept, and a step that is done is not run again when the program is started once
+	 * more with the same id.
+	 * @template T
+	 * @param {string} name
+	 * @param {(ctx: WorkflowContext) => Promise<T>} fn
+	 * @param {Abortable & {id?: string, inputs?: object, final?: boolean}} [o]
+	 * @returns {Promise<T>}
+	 */
+	workflow(name, fn, o = {}) {
+		return this.workflows.run(name, fn, o);
 	}
 
 	/** @param {Abortable} [o] @returns {Promise<import('./types.js').Version>} */

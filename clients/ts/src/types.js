@@ -1,7 +1,7 @@
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  *
- * @typedef {'created' | 'starting' | 'running' | 'paused' | 'stopping' | 'stopped' | 'failed'} CellState
+ * @typedef {'created' | 'starting' | 'running' | 'paused' | 'stopping' | 'stopped' | 'completed' | 'sleeping' | 'failed'} CellState
  * @typedef {'exited' | 'asked' | 'timeout' | 'idle' | 'memory' | 'failed' | 'lost' | 'unhealthy'} EndReason
  *
  * @typedef {object} Limits
@@ -13,10 +13,12 @@
  *
  * @typedef {object} Mount
  * @property {string} [source] directory or regular file of the host, by its absolute path, or s3://BUCKET/PREFIX
+ * @property {string} [subpath] of a directory of the host: a path below it that is mounted instead; links are not followed
  * @property {string} [volume] name of a volume
  * @property {boolean} [tmpfs] an empty file system in memory
  * @property {string} target absolute path in the cell
  * @property {boolean} [readonly] the cell cannot write to it
+ * @property {boolean} [nofollow] fail if a part of target is a symbolic link in the cell
  * @property {number} [size] of a tmpfs: the bytes that it can hold, in bytes
  *
  * @typedef {object} Restart
@@ -67,13 +69,15 @@
  * @property {boolean} [stdin_open] keep the command's input open (in the foreground it always reads viv's)
  * @property {boolean} [tty] give the command a terminal, or fail without one
  * @property {'on' | 'off' | 'check' | 'eager' | 'detach'} [fast] how calls avoid a switch to the kernel: on (the default), off, check, eager or detach
- * @property {'off' | 'changes' | 'all'} [journal] what the cell's journal records: off, changes, or all, which includes the files that are read (default: off)
- * @property {'wait' | 'continue'} [journal_full] what the cell does when its journal cannot be written because the disk is full: wait (the default), or continue, and the journal has a hole
+ * @property {'off' | 'changes' | 'all'} [journal] what the cell's journal records: off, changes, or all, which includes the files that are read (default: all, or VIV_JOURNAL of the environment)
+ * @property {'wait' | 'continue'} [journal_full] what the cell does when its journal cannot be written, as the disk is full or --journal-max is reached: wait (the default with --journal), or continue, and the journal has a hole (the default without)
+ * @property {number} [journal_max] how large the cell's journal may become on disk; then --journal-full decides (default: no limit), in bytes
  * @property {Record<string, string>} [labels] a label, for 'viv ps --filter'
  * @property {Restart} [restart] no, on-failure, on-failure:N, always or unless-stopped (the same as always)
  * @property {number} [stop_grace] time between SIGTERM and SIGKILL when the cell is stopped (default: 10), in seconds
  * @property {string} [stop_signal] signal that asks the command to end when the cell is stopped (default: the image's, or TERM)
  * @property {number} [idle_timeout] stop the cell after this time without a process in it, in seconds
+ * @property {number} [sleep_after] let the cell, which needs a name, sleep when nobody has used it for this time; 0: never (default: 15m without a command, else 0), in seconds
  * @property {HealthSpec} [health]
  * @property {string[]} [command] first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command
  * @property {string[]} [policy] rules of what the cell may reach and do, one in each string; the last that matches decides
@@ -93,6 +97,7 @@
  * @property {number | null} [timeout] from its start on
  * @property {number | null} [stop_grace]
  * @property {number | null} [idle_timeout]
+ * @property {number | null} [sleep_after]
  *
  * @typedef {object} ErrorObject
  * @property {string} code
@@ -111,9 +116,13 @@
  * @property {string} [started]
  * @property {string} [ended]
  * @property {string} [restart_at]
+ * @property {string} [parent] the id of the cell that made it from inside
+ * @property {string[]} [children] ids of the cells that it has made; not in lists
+ * @property {Record<string, number>} [reserved] what its children have of its limits
  * @property {boolean} [foreground]
  * @property {number} [pid]
  * @property {number} [exit_code]
+ * @property {unknown} [result] what the last run left in /dev/result; not in lists
  * @property {EndReason} [reason]
  * @property {string} [detail] why it failed, in one line
  * @property {ErrorObject} [error] the same, in its parts
@@ -250,7 +259,7 @@
  * @property {string} created
  * @property {string} [answered]
  * @property {string} [by]
- * @property {'net' | 'files' | 'exec' | 'agent' | 'tools'} scope
+ * @property {'net' | 'files' | 'exec' | 'agent' | 'tools' | 'workflow'} scope
  * @property {string} [action]
  * @property {('read' | 'write' | 'create' | 'delete')[]} [access]
  * @property {string} [path]
@@ -267,11 +276,95 @@
  * @property {string} [title]
  * @property {Record<string, any>} [tool_call]
  * @property {{id: string, name: string, kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always'}[]} [options]
+ * @property {string} [workflow] of a workflow's question, as what follows
+ * @property {string} [workflow_run]
+ * @property {string} [text]
+ *
+ * @typedef {object} WorkflowStep
+ * @property {string} step its path: deploy/3/push
+ * @property {'run' | 'prompt' | 'cell' | 'approve' | 'sleep' | 'workflow' | 'parallel' | 'foreach' | 'if' | 'steps' | 'rollback' | 'code'} kind
+ * @property {'ready' | 'running' | 'retry' | 'done' | 'skipped' | 'failed' | 'cancelled'} state
+ * @property {number} attempt
+ * @property {string | null} started
+ * @property {string | null} ended
+ * @property {string} [due]
+ * @property {string} [cell]
+ * @property {number} [approval]
+ * @property {string} [session]
+ * @property {any} [output]
+ * @property {number} [exit_code]
+ * @property {string} [stderr]
+ * @property {boolean} [truncated]
+ * @property {ErrorObject} [error]
+ *
+ * @typedef {object} WorkflowRun
+ * @property {string} id
+ * @property {string} name
+ * @property {'file' | 'code'} kind
+ * @property {string} by
+ * @property {'running' | 'rollback' | 'done' | 'failed' | 'cancelled'} state
+ * @property {boolean} rolled_back
+ * @property {string | null} created
+ * @property {string | null} ended
+ * @property {Record<string, any>} [inputs]
+ * @property {any} [output]
+ * @property {ErrorObject} [error]
+ * @property {WorkflowStep[]} [steps]
  *
  * @typedef {'starting' | 'idle' | 'running' | 'waiting' | 'closed' | 'failed'} SessionState waiting: a question of the agent is open
  * @typedef {object} Choice
  * @property {string} id
  * @property {string} name
+ *
+ * @typedef {object} ScheduleAction what a schedule has besides its time: command with cell, prompt with session, run, or workflow
+ * @property {string} name
+ * @property {string} [schedule] five fields, or a name such as `@daily`
+ * @property {string} [at] once, at this time
+ * @property {string} [tz] Europe/Oslo; absent: the host's
+ * @property {string} [cell]
+ * @property {string[]} [command]
+ * @property {Record<string, string>} [env]
+ * @property {string} [workdir]
+ * @property {string} [user]
+ * @property {string} [session]
+ * @property {string} [prompt]
+ * @property {CellSpec} [run] a cell that each run makes
+ * @property {{yaml: string, file?: string, dir?: string, inputs?: object, arguments?: Record<string, string>}} [workflow] a workflow file that each run runs
+ * @property {'skip' | 'allow' | 'queue'} [overlap]
+ * @property {number} [queue] with overlap queue: how many may wait
+ * @property {'none' | 'one' | 'all'} [catch_up] runs for times that were missed
+ * @property {number} [jitter] seconds
+ * @property {number} [timeout] seconds
+ * @property {number} [history] runs that are kept
+ *
+ * @typedef {ScheduleAction & {in?: number}} ScheduleSpec in: once, after so many seconds
+ *
+ * @typedef {ScheduleAction & ScheduleState} Schedule
+ *
+ * @typedef {object} ScheduleState
+ * @property {string} [cell_name]
+ * @property {'active' | 'paused' | 'finished'} state
+ * @property {string} created
+ * @property {string} [next] its next time, before jitter
+ * @property {number} fired times that became a run
+ * @property {number} skipped times that did not
+ * @property {number} queued
+ * @property {number} running
+ * @property {ScheduleRun} [last_run]
+ *
+ * @typedef {object} ScheduleRun
+ * @property {number} run its number
+ * @property {'queued' | 'starting' | 'running' | 'done' | 'failed'} state
+ * @property {'manual' | 'time' | 'late' | 'boot'} reason
+ * @property {string} due
+ * @property {string} fired
+ * @property {string} [started]
+ * @property {string} [ended]
+ * @property {number} [exit_code]
+ * @property {boolean} [timed_out]
+ * @property {ErrorObject} [error]
+ * @property {string} [output] the end of it
+ * @property {string} [output_base64] the same, if it is not UTF-8
  *
  * @typedef {object} SessionInfo an agent in a cell
  * @property {string} id

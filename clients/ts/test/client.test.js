@@ -73,6 +73,12 @@ test('the life of a cell', async () => {
 	assert.equal((await viv.cells.get('ts-life')).state, 'paused');
 	await assert.rejects(c.exec('true'), refused('wrong_state', 409));
 	await c.resume();
+	await c.sleep();
+	assert.equal(c.state, 'sleeping');
+	assert.equal((await c.exec('echo woken')).stdout, 'woken\n');
+	await c.sleep({ grace: 1 });
+	await c.wake();
+	assert.equal(c.state, 'running');
 	await c.exec('echo kept >/root/file || echo kept >/tmp/file');
 	const pid = c.info.pid;
 	await c.update({ limits: { pids: 20, memory: 256 << 20 }, labels: { of: 'life' } });
@@ -409,6 +415,29 @@ test('images', async () => {
 	assert.equal((await viv.images.gc({ untagged: true })).abandoned, 0);
 });
 
+test('schedules', async () => {
+	const name = `cron-${process.pid}`;
+	const cell = await viv.cells.create({ name });
+	const s = await viv.schedules.add({ name, schedule: '0 3 29 2 *', tz: 'Europe/Oslo', cell: cell.id, command: ['sh', '-c', 'echo out; exit 4'] });
+	assert.equal(s.state, 'active');
+	assert.match(s.next ?? '', /-02-29T03:00:00\+01:00$/);
+	const run = await viv.schedules.run(name);
+	for await (const e of viv.events({ since: 0 }))
+		if (e.type === 'cron.failed' && e.cell === cell.id && e.data.run === run.run)
+			break;
+	const log = await viv.schedules.log(name);
+	assert.equal(log.output, 'out\n');
+	assert.equal(log.exit_code, 4);
+	assert.deepEqual((await viv.schedules.runs(name)).map((x) => x.run), [run.run]);
+	assert.equal((await viv.schedules.pause(name)).state, 'paused');
+	assert.equal((await viv.schedules.resume(name)).state, 'active');
+	assert.deepEqual((await viv.schedules.list({ cell: cell.id })).map((x) => x.name), [name]);
+	await assert.rejects(viv.schedules.add({ name: 'x', schedule: '0 0 30 2 *', cell: cell.id, command: ['true'] }), refused('invalid', 400));
+	await viv.schedules.remove(name, { force: true });
+	await assert.rejects(viv.schedules.get(name), refused('not_found', 404));
+	await cell.remove({ force: true });
+});
+
 test('previews and requests to servers in a cell', async () => {
 	const server = await cell.spawn(['python3', '-c', `
 import http.server
@@ -434,4 +463,60 @@ http.server.HTTPServer(('127.0.0.1', 8123), H).serve_forever()`]);
 	assert.equal((await fetch(`${p.path_url}c`)).status, 403);
 	server.kill('SIGKILL');
 	await server.exit;
+});
+
+test('workflows of files and of programs', async () => {
+	const run = await viv.workflows.start('steps: [{name: a, run: "echo [1,2]"}]', { inputs: {} });
+	assert.deepEqual((await viv.workflows.wait(run.id)).output, [1, 2]);
+	assert.equal((await viv.workflows.get(run.id)).steps?.[0]?.exit_code, 0);
+	assert.ok((await viv.workflows.list({ state: 'done', limit: 5 })).some((r) => r.id === run.id));
+	await viv.workflows.remove(run.id);
+	await assert.rejects(viv.workflows.get(run.id), refused('not_found', 404));
+
+	const ran = { one: 0, two: 0 };
+	/** @type {string[]} */
+	const keys = [];
+	let id = '';
+	/** @param {import('../src/index.js').WorkflowContext} ctx */
+	const program = async (ctx) => {
+		id = ctx.id;
+		const one = await ctx.step('one', () => (ran.one++, { n: 1 }));
+		return ctx.step('two', ({ key }) => {
+			keys.push(key);
+			if (ran.two++ === 0)
+				throw new Error('killed');
+			return one.n + ctx.inputs.more;
+		}, { retries: ran.two === 0 ? 1 : 0 });
+	};
+	// The second step fails, and is run again; the first is not.
+	assert.equal(await viv.workflow('program', program, { inputs: { more: 2 } }), 3);
+	assert.deepEqual(ran, { one: 1, two: 2 });
+	assert.equal(keys[0], keys[1]);
+	assert.equal(await viv.workflow('program', program, { id }), 3, 'its result, without a step');
+	assert.deepEqual(ran, { one: 1, two: 2 });
+	assert.equal((await viv.workflows.get(id)).state, 'done');
+
+	// A program that ends in the middle: another one goes on.
+	const other = { one: 0 };
+	let begun = '';
+	await assert.rejects(viv.workflow('stopped', async (ctx) => {
+		begun = ctx.id;
+		await ctx.step('one', () => { other.one++; });
+		throw new Error('ended');
+	}), /ended/);
+	assert.equal(await viv.workflow('stopped', async (ctx) => {
+		await ctx.step('one', () => { other.one++; });
+		return ctx.step('two', () => 'end', { lease: 5 });
+	}, { id: begun }), 'end');
+	assert.equal(other.one, 1);
+	// A step that is another's is waited for; one that failed for good says so.
+	const both = await viv.workflow('both', async (ctx) => {
+		const seen = await Promise.all([1, 2].map((n) => ctx.step('same', async () => (await sleep(20), n))));
+		await assert.rejects(ctx.step('bad', () => { throw new Error('never'); }), /never/);
+		await assert.rejects(ctx.step('bad', () => 1), /never/);
+		return seen;
+	});
+	assert.equal(both[0], both[1]);
+	await assert.rejects(viv.workflow('final', async () => { throw new Error('over'); }, { final: true, id: '00000000000000aa' }), /over/);
+	assert.equal((await viv.workflows.get('00000000000000aa')).state, 'failed');
 });

@@ -43,6 +43,16 @@ export class Cells {
     stop(id: string, o?: (import("./types.js").Abortable & {
         grace?: number;
     }) | undefined): Promise<Cell>;
+    /**
+     * Lets a named cell sleep until somebody uses it. freeze: its processes go on when it wakes.
+     * @param {string} id @param {Abortable & {grace?: number, freeze?: boolean}} [o]
+     */
+    sleep(id: string, o?: (import("./types.js").Abortable & {
+        grace?: number;
+        freeze?: boolean;
+    }) | undefined): Promise<Cell>;
+    /** Starts a cell that sleeps. @param {string} id @param {Abortable} [o] */
+    wake(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
     /** @param {string} id @param {Abortable} [o] */
     pause(id: string, o?: import("./types.js").Abortable | undefined): Promise<Cell>;
     /** @param {string} id @param {Abortable} [o] */
@@ -107,6 +117,13 @@ export class Cell {
     stop(o?: (import("./types.js").Abortable & {
         grace?: number;
     }) | undefined): Promise<this>;
+    /** Lets it sleep until somebody uses it. @param {Abortable & {grace?: number, freeze?: boolean}} [o] */
+    sleep(o?: (import("./types.js").Abortable & {
+        grace?: number;
+        freeze?: boolean;
+    }) | undefined): Promise<this>;
+    /** Starts it if it sleeps. @param {Abortable} [o] */
+    wake(o?: import("./types.js").Abortable | undefined): Promise<this>;
     /** @param {Abortable} [o] */
     pause(o?: import("./types.js").Abortable | undefined): Promise<this>;
     /** @param {Abortable} [o] */
@@ -184,7 +201,7 @@ export class Cell {
      * @param {string} [path] with its query
      * @param {Abortable & import('./types.js').FetchOptions} [o]
      */
-    fetch(port: number, path?: string | undefined, o?: (import("./types.js").Abortable & import("./types.js").FetchOptions) | undefined): Promise<import("undici-types").Response>;
+    fetch(port: number, path?: string | undefined, o?: (import("./types.js").Abortable & import("./types.js").FetchOptions) | undefined): Promise<import("../../../../../../tmp/wft/ts/node_modules/undici-types/fetch.js").Response>;
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').Stats>} */
     stats(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Stats>;
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').ProcessInfo[]>} */

@@ -28,6 +28,9 @@ export { Process } from "./process.js";
 /** @typedef {import('./types.js').PolicyLearnt} PolicyLearnt */
 /** @typedef {import('./types.js').PolicyQuestion} PolicyQuestion */
 /** @typedef {import('./types.js').ProcessInfo} ProcessInfo */
+/** @typedef {import('./types.js').Schedule} Schedule */
+/** @typedef {import('./types.js').ScheduleRun} ScheduleRun */
+/** @typedef {import('./types.js').ScheduleSpec} ScheduleSpec */
 /** @typedef {import('./types.js').SessionEvent} SessionEvent */
 /** @typedef {import('./types.js').SessionInfo} SessionInfo */
 /** @typedef {import('./types.js').SessionSpec} SessionSpec */
@@ -41,6 +44,10 @@ export { Process } from "./process.js";
 /** @typedef {import('./types.js').Version} Version */
 /** @typedef {import('./types.js').VivariumEvent} VivariumEvent */
 /** @typedef {import('./types.js').Volume} Volume */
+/** @typedef {import('./types.js').WorkflowRun} WorkflowRun */
+/** @typedef {import('./types.js').WorkflowStep} WorkflowStep */
+/** @typedef {import('./workflows.js').StepInfo} StepInfo */
+/** @typedef {import('./workflows.js').StepOptions} StepOptions */
 export class Vivarium {
     /** @param {import('./http.js').ClientOptions} [options] */
     constructor(options?: import("./http.js").ClientOptions | undefined);
@@ -48,6 +55,8 @@ export class Vivarium {
     images: Images;
     /** Agents in cells. */
     sessions: Sessions;
+    /** Runs of workflow files and of programs. */
+    workflows: Workflows;
     volumes: {
         /** @param {Abortable} [o] @returns {Promise<import('./types.js').Volume[]>} */
         list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Volume[]>;
@@ -96,6 +105,31 @@ export class Vivarium {
         /** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
         remove: (id: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
     };
+    /** What vivd starts by the clock. */
+    schedules: {
+        /** @param {Abortable & {cell?: string}} [o] @returns {Promise<import('./types.js').Schedule[]>} */
+        list: (o?: (import("./types.js").Abortable & {
+            cell?: string;
+        }) | undefined) => Promise<import('./types.js').Schedule[]>;
+        /** @param {import('./types.js').ScheduleSpec} spec @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+        add: (spec: import('./types.js').ScheduleSpec, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Schedule>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+        get: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Schedule>;
+        /** @param {string} name @param {Abortable & {force?: boolean}} [o] force: also if it runs, which is ended @returns {Promise<void>} */
+        remove: (name: string, o?: (import("./types.js").Abortable & {
+            force?: boolean;
+        }) | undefined) => Promise<void>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+        pause: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Schedule>;
+        /** @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').Schedule>} */
+        resume: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Schedule>;
+        /** Runs it now. @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').ScheduleRun>} */
+        run: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').ScheduleRun>;
+        /** The newest first, without their output. @param {string} name @param {Abortable} [o] @returns {Promise<import('./types.js').ScheduleRun[]>} */
+        runs: (name: string, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').ScheduleRun[]>;
+        /** One with its output; without a number the newest. @param {string} name @param {number} [run] @param {Abortable} [o] @returns {Promise<import('./types.js').ScheduleRun>} */
+        log: (name: string, run?: number | undefined, o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').ScheduleRun>;
+    };
     tokens: {
         /** @param {Abortable} [o] @returns {Promise<import('./types.js').Token[]>} */
         list: (o?: import("./types.js").Abortable | undefined) => Promise<import('./types.js').Token[]>;
@@ -106,6 +140,20 @@ export class Vivarium {
         /** @param {string} id @param {Abortable} [o] @returns {Promise<void>} */
         remove: (id: string, o?: import("./types.js").Abortable | undefined) => Promise<void>;
     };
+    /**
+     * Runs a program's workflow: what each step gives is kept, and a step that is done is not run again when the program is started once
+     * more with the same id.
+     * @template T
+     * @param {string} name
+     * @param {(ctx: WorkflowContext) => Promise<T>} fn
+     * @param {Abortable & {id?: string, inputs?: object, final?: boolean}} [o]
+     * @returns {Promise<T>}
+     */
+    workflow<T>(name: string, fn: (ctx: WorkflowContext) => Promise<T>, o?: (import("./types.js").Abortable & {
+        id?: string;
+        inputs?: object;
+        final?: boolean;
+    }) | undefined): Promise<T>;
     /** @param {Abortable} [o] @returns {Promise<import('./types.js').Version>} */
     version(o?: import("./types.js").Abortable | undefined): Promise<import('./types.js').Version>;
     /**
@@ -151,6 +199,9 @@ export type PolicyAnswer = import('./types.js').PolicyAnswer;
 export type PolicyLearnt = import('./types.js').PolicyLearnt;
 export type PolicyQuestion = import('./types.js').PolicyQuestion;
 export type ProcessInfo = import('./types.js').ProcessInfo;
+export type Schedule = import('./types.js').Schedule;
+export type ScheduleRun = import('./types.js').ScheduleRun;
+export type ScheduleSpec = import('./types.js').ScheduleSpec;
 export type SessionEvent = import('./types.js').SessionEvent;
 export type SessionInfo = import('./types.js').SessionInfo;
 export type SessionSpec = import('./types.js').SessionSpec;
@@ -164,10 +215,16 @@ export type TokenSpec = import('./types.js').TokenSpec;
 export type Version = import('./types.js').Version;
 export type VivariumEvent = import('./types.js').VivariumEvent;
 export type Volume = import('./types.js').Volume;
+export type WorkflowRun = import('./types.js').WorkflowRun;
+export type WorkflowStep = import('./types.js').WorkflowStep;
+export type StepInfo = import('./workflows.js').StepInfo;
+export type StepOptions = import('./workflows.js').StepOptions;
 import { Cell } from './cells.js';
 import { Cells } from './cells.js';
 import { Images } from './images.js';
 import { Session } from './sessions.js';
 import { Sessions } from './sessions.js';
 import { Snapshots } from './cells.js';
-export { Cell, Cells, Images, Session, Sessions, Snapshots };
+import { WorkflowContext } from './workflows.js';
+import { Workflows } from './workflows.js';
+export { Cell, Cells, Images, Session, Sessions, Snapshots, WorkflowContext, Workflows };

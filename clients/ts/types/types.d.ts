@@ -1,7 +1,7 @@
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
-export type CellState = 'created' | 'starting' | 'running' | 'paused' | 'stopping' | 'stopped' | 'failed';
+export type CellState = 'created' | 'starting' | 'running' | 'paused' | 'stopping' | 'stopped' | 'sleeping' | 'failed';
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
  */
@@ -40,6 +40,10 @@ export type Mount = {
      */
     source?: string;
     /**
+     * of a directory of the host: a path below it that is mounted instead; links are not followed
+     */
+    subpath?: string;
+    /**
      * name of a volume
      */
     volume?: string;
@@ -55,6 +59,10 @@ export type Mount = {
      * the cell cannot write to it
      */
     readonly?: boolean;
+    /**
+     * fail if a part of target is a symbolic link in the cell
+     */
+    nofollow?: boolean;
     /**
      * of a tmpfs: the bytes that it can hold, in bytes
      */
@@ -142,6 +150,10 @@ export type CellSpec = {
      */
     max_net_out?: number;
     /**
+     * bytes that the cell may receive and may send each second, in bytes
+     */
+    max_net_rate?: number;
+    /**
      * end the cell after this time, 10s or 5m; the exit status is 124, in seconds
      */
     timeout?: number;
@@ -202,6 +214,10 @@ export type CellSpec = {
      */
     secrets?: string[];
     /**
+     * give the cell a tool of the host ('viv tool add'), which is a command there
+     */
+    tools?: string[];
+    /**
      * program in the cell that runs WebAssembly modules (default: node's WASI)
      */
     binfmt_wasm?: string;
@@ -217,6 +233,18 @@ export type CellSpec = {
      * how calls avoid a switch to the kernel: on (the default), off, check, eager or detach
      */
     fast?: 'on' | 'off' | 'check' | 'eager' | 'detach';
+    /**
+     * what the cell's journal records: off, changes, or all, which includes the files that are read (default: off)
+     */
+    journal?: 'off' | 'changes' | 'all';
+    /**
+     * what the cell does when its journal cannot be written, as the disk is full or --journal-max is reached: wait (the default), or continue, and the journal has a hole
+     */
+    journal_full?: 'wait' | 'continue';
+    /**
+     * how large the cell's journal may become on disk; then --journal-full decides (default: no limit), in bytes
+     */
+    journal_max?: number;
     /**
      * a label, for 'viv ps --filter'
      */
@@ -237,6 +265,10 @@ export type CellSpec = {
      * stop the cell after this time without a process in it, in seconds
      */
     idle_timeout?: number;
+    /**
+     * let the cell, which needs a name, sleep when nobody has used it for this time; 0: never (default: 15m without a command, else 0), in seconds
+     */
+    sleep_after?: number;
     health?: HealthSpec;
     /**
      * first process of the cell, with which the cell ends. Absent: none, and the cell runs until it is stopped. Empty: the image's own command
@@ -304,6 +336,7 @@ export type CellPatch = {
     timeout?: number | null;
     stop_grace?: number | null;
     idle_timeout?: number | null;
+    sleep_after?: number | null;
 };
 /**
  * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
@@ -331,6 +364,18 @@ export type CellInfo = {
     started?: string;
     ended?: string;
     restart_at?: string;
+    /**
+     * the id of the cell that made it from inside
+     */
+    parent?: string;
+    /**
+     * ids of the cells that it has made; not in lists
+     */
+    children?: string[];
+    /**
+     * what its children have of its limits
+     */
+    reserved?: Record<string, number>;
     foreground?: boolean;
     pid?: number;
     exit_code?: number;
@@ -610,7 +655,7 @@ export type Approval = {
     created: string;
     answered?: string;
     by?: string;
-    scope: 'net' | 'files' | 'exec' | 'agent' | 'tools';
+    scope: 'net' | 'files' | 'exec' | 'agent' | 'tools' | 'workflow';
     action?: string;
     access?: ('read' | 'write' | 'create' | 'delete')[];
     path?: string;
@@ -634,6 +679,52 @@ export type Approval = {
         name: string;
         kind: 'allow_once' | 'allow_always' | 'reject_once' | 'reject_always';
     }[];
+    /**
+     * of a workflow's question, as what follows
+     */
+    workflow?: string;
+    workflow_run?: string;
+    text?: string;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type WorkflowStep = {
+    /**
+     * its path: deploy/3/push
+     */
+    step: string;
+    kind: 'run' | 'prompt' | 'cell' | 'approve' | 'sleep' | 'workflow' | 'parallel' | 'foreach' | 'if' | 'steps' | 'rollback' | 'code';
+    state: 'ready' | 'running' | 'retry' | 'done' | 'skipped' | 'failed' | 'cancelled';
+    attempt: number;
+    started: string | null;
+    ended: string | null;
+    due?: string;
+    cell?: string;
+    approval?: number;
+    session?: string;
+    output?: any;
+    exit_code?: number;
+    stderr?: string;
+    truncated?: boolean;
+    error?: ErrorObject;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type WorkflowRun = {
+    id: string;
+    name: string;
+    kind: 'file' | 'code';
+    by: string;
+    state: 'running' | 'rollback' | 'done' | 'failed' | 'cancelled';
+    rolled_back: boolean;
+    created: string | null;
+    ended: string | null;
+    inputs?: Record<string, any>;
+    output?: any;
+    error?: ErrorObject;
+    steps?: WorkflowStep[];
 };
 /**
  * waiting: a question of the agent is open
@@ -645,6 +736,125 @@ export type SessionState = 'starting' | 'idle' | 'running' | 'waiting' | 'closed
 export type Choice = {
     id: string;
     name: string;
+};
+/**
+ * what a schedule has besides its time: command with cell, prompt with session, run, or workflow
+ */
+export type ScheduleAction = {
+    name: string;
+    /**
+     * five fields, or a name such as `@daily`
+     */
+    schedule?: string;
+    /**
+     * once, at this time
+     */
+    at?: string;
+    /**
+     * Europe/Oslo; absent: the host's
+     */
+    tz?: string;
+    cell?: string;
+    command?: string[];
+    env?: Record<string, string>;
+    workdir?: string;
+    user?: string;
+    session?: string;
+    prompt?: string;
+    /**
+     * a cell that each run makes
+     */
+    run?: CellSpec;
+    /**
+     * a workflow file that each run runs
+     */
+    workflow?: {
+        yaml: string;
+        file?: string;
+        dir?: string;
+        inputs?: object;
+        arguments?: Record<string, string>;
+    };
+    overlap?: 'skip' | 'allow' | 'queue';
+    /**
+     * with overlap queue: how many may wait
+     */
+    queue?: number;
+    /**
+     * runs for times that were missed
+     */
+    catch_up?: 'none' | 'one' | 'all';
+    /**
+     * seconds
+     */
+    jitter?: number;
+    /**
+     * seconds
+     */
+    timeout?: number;
+    /**
+     * runs that are kept
+     */
+    history?: number;
+};
+/**
+ * in: once, after so many seconds
+ */
+export type ScheduleSpec = ScheduleAction & {
+    in?: number;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type Schedule = ScheduleAction & ScheduleState;
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type ScheduleState = {
+    cell_name?: string;
+    state: 'active' | 'paused' | 'finished';
+    created: string;
+    /**
+     * its next time, before jitter
+     */
+    next?: string;
+    /**
+     * times that became a run
+     */
+    fired: number;
+    /**
+     * times that did not
+     */
+    skipped: number;
+    queued: number;
+    running: number;
+    last_run?: ScheduleRun;
+};
+/**
+ * What the API sends and takes, by the names of its document (GET /v1/openapi.json).
+ */
+export type ScheduleRun = {
+    /**
+     * its number
+     */
+    run: number;
+    state: 'queued' | 'starting' | 'running' | 'done' | 'failed';
+    reason: 'manual' | 'time' | 'late' | 'boot';
+    due: string;
+    fired: string;
+    started?: string;
+    ended?: string;
+    exit_code?: number;
+    timed_out?: boolean;
+    error?: ErrorObject;
+    /**
+     * the end of it
+     */
+    output?: string;
+    /**
+     * the same, if it is not UTF-8
+     */
+    output_base64?: string;
 };
 /**
  * an agent in a cell

@@ -71,7 +71,7 @@ void exec_attach_socket(struct request *r, struct cell *c, uint32_t proc, uint64
 extern const struct field exec_fields[];
 extern const unsigned nexec_fields;
 
-struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_ops *ops);
+struct exec *exec_new(struct daemon *d, struct cell *c, const struct exec_ops *ops);
 /* Begins to start it in c, which has a keeper. o: checked by exec_fields. On failure it stays the
  * caller's to free. */
 int exec_start(struct exec *x, struct cell *c, const json_t *o, struct err *f);

@@ -29,7 +29,7 @@ static void output_ready(struct pipe_end *e)
 	x->ops->ready(x);
 }
 
-struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_ops *ops)
+struct exec *exec_new(struct daemon *d, struct cell *c, const struct exec_ops *ops)
 {
 	struct exec *x = xalloc(sizeof(*x));
 
@@ -38,6 +38,7 @@ struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_
 	x->link = c->keeper;
 	strcpy(x->cell, c->id);
 	list_append(&execs, &x->entry);
+	cell_hold(c, 1);
 	for (int i = 0; i < 3; i++)
 		pipe_end_init(&x->end[i], &d->loop, i ? output_ready : input_ready, x);
 	return x;
@@ -45,6 +46,10 @@ struct exec *exec_new(struct daemon *d, const struct cell *c, const struct exec_
 
 void exec_free(struct exec *x)
 {
+	struct cell *c = cell_by_id(x->d, x->cell);
+
+	if (c)
+		cell_hold(c, -1);
 	if (x->link)
 		link_forget(x->link, x);
 	if (x->log)

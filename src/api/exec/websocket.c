@@ -28,6 +28,7 @@
 #include "api/exec/exec.h"
 #include "api/routes.h"
 #include "api/http/ws.h"
+#include "daemon/cells/sleep.h"
 
 struct wsexec {
 	struct ws *w;
@@ -39,7 +40,11 @@ struct wsexec {
 	/* Texts that came in one piece with the first, each with a NUL, until the process is
 	 * there. */
 	struct buf early;
-	bool asked, told_exit, told_closed;
+	bool asked, told_exit, told_closed, held;
+	/* the cell fell asleep before the first message, which waits; NULL: it did not */
+	json_t *first;
+	struct buf typed; /* input that came with it */
+	struct cell_waker waker;
 };
 
 static void error_tell(struct wsexec *e, const struct err *f)
@@ -196,15 +201,20 @@ static json_t *object_read(struct wsexec *e, const char *p, size_t n, const stru
 	return NULL;
 }
 
-static void process_begin(struct wsexec *e, const char *p, size_t n)
+static void process_woken(struct cell_waker *w, struct cell *c, const struct err *f);
+
+/* Takes o. */
+static void process_begin(struct wsexec *e, json_t *o)
 {
-	json_t *o = object_read(e, p, n, exec_fields, nexec_fields);
 	struct err f = { 0 };
-	struct cell *c = o ? cell_find(e->d, e->cell, &f) : NULL;
+	struct cell *c = cell_find(e->d, e->cell, &f);
 	struct exec *x;
 
-	if (!o)
+	if (c && cell_is_asleep(c)) {
+		e->first = o;
+		cell_wake(c, &e->waker, "exec", process_woken);
 		return;
+	}
 	if (c && !c->keeper) {
 		err_note(&f, ERR_WRONG_STATE, "the cell does not run; it is %s",
 			 cell_state_name(c->state));
@@ -223,11 +233,28 @@ static void process_begin(struct wsexec *e, const char *p, size_t n)
 		} else {
 			x->ws = e;
 			e->x = x;
+			buf_add(&x->input, e->typed.p, e->typed.len);
+			buf_free(&e->typed);
 		}
 	}
 	if (!c)
 		error_tell(e, &f);
 	json_decref(o);
+}
+
+static void process_woken(struct cell_waker *w, struct cell *c, const struct err *f)
+{
+	struct wsexec *e = container_of(w, struct wsexec, waker);
+	json_t *o = e->first;
+
+	(void)c;
+	e->first = NULL;
+	if (!f) {
+		process_begin(e, o);
+		return;
+	}
+	json_decref(o);
+	error_tell(e, f);
 }
 
 static void control_do(struct wsexec *e, const json_t *o, struct err *f)
@@ -310,18 +337,23 @@ static void message_read(void *arg, bool text, const char *p, size_t n)
 {
 	struct wsexec *e = arg;
 	struct err f = { 0 };
+	json_t *o;
 
 	if (!e->asked && text) {
 		e->asked = true;
 		/* What follows is for the process: not before it is there. */
 		ws_hold(e->w, true);
-		process_begin(e, p, n);
+		o = object_read(e, p, n, exec_fields, nexec_fields);
+		if (o)
+			process_begin(e, o);
 	} else if (!e->asked) {
 		err_note(&f, ERR_INVALID, "the first message says what to run");
 		error_tell(e, &f);
-	} else if (e->x && text && !e->x->running) {
+	} else if (text && (e->first || (e->x && !e->x->running))) {
 		/* No more is read, but this was: it is not lost, and not for another process. */
 		buf_add(&e->early, p, n + 1);
+	} else if (e->first && n && !p[0]) {
+		buf_add(&e->typed, p + 1, n - 1);
 	} else if (e->x && text) {
 		control_read(e, p, n);
 	} else if (e->x) {
@@ -356,8 +388,13 @@ static void attach_begin(struct wsexec *e)
 static void exec_opened(void *arg, struct ws *w)
 {
 	struct wsexec *e = arg;
+	struct cell *c = cell_by_id(e->d, e->cell);
 
 	e->w = w;
+	/* It does not fall asleep before the first message. */
+	e->held = c != NULL;
+	if (c)
+		cell_hold(c, 1);
 	if (e->proc)
 		attach_begin(e);
 }
@@ -366,6 +403,7 @@ static void exec_gone(void *arg)
 {
 	struct wsexec *e = arg;
 	struct exec *x = e->x;
+	struct cell *c = cell_by_id(e->d, e->cell);
 
 	if (x && x->running) {
 		exec_hangup(x);
@@ -375,6 +413,12 @@ static void exec_gone(void *arg)
 	} else if (x) {
 		x->ws = NULL; /* it is hung up on when it has started */
 	}
+	if (e->first)
+		cell_wake_cancel(&e->waker);
+	json_decref(e->first);
+	buf_free(&e->typed);
+	if (c && e->held)
+		cell_hold(c, -1);
 	buf_free(&e->early);
 	free(e);
 }

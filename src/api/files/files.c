@@ -117,7 +117,8 @@ static void change_note(struct cell *c, const char *what, const struct values *v
 {
 	char *text = NULL;
 
-	if (asprintf(&text, "%s %s%s%s", what, v->path, v->to ? " to " : "", v->to ? v->to : "") < 0)
+	if (asprintf(&text, "%s %s%s%s", what, v->path, v->to ? " to " : "", v->to ? v->to : "") <
+	    0)
 		return;
 	note_operator(c->d, c->id, "files", text);
 	free(text);

@@ -29,7 +29,7 @@ static void hold_end(struct fileop *x)
 	struct cell *c = x->held ? cell_by_id(x->d, x->cell) : NULL;
 
 	x->held = false;
-	if (c && c->keeper && c->keeper == x->link)
+	if (c)
 		cell_hold(c, -1);
 }
 
@@ -85,7 +85,6 @@ static void keeper_answer(void *arg, const struct keep_msg *m, int *fds, unsigne
 	}
 	x->exited = true;
 	x->lost = !m;
-	x->held &= m != NULL;
 	hold_end(x);
 	x->link = NULL; /* nobody tells us of its end any more */
 	/* Its streams tell the rest, unless they have ended and this was waited for. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/http/caller.h"
 #include "api/http/cors.h"
 #include "api/http/keys.h"
 
@@ -23,9 +24,15 @@ static void reply_set(struct request *r, unsigned status, struct MHD_Response *r
 
 void reply_text(struct request *r, unsigned status, const char *type, const void *text, size_t size)
 {
-	struct MHD_Response *m = MHD_create_response_from_buffer(size, (void *)(uintptr_t)text,
-								 MHD_RESPMEM_MUST_COPY);
+	struct MHD_Response *m;
 
+	if (!caller_answers(r, size)) {
+		reply_error(r, ERR_OVERLOADED,
+			    "the cells of the family have not read their answers" REMEDY
+			    "read them, or ask for less with 'limit'");
+		return;
+	}
+	m = MHD_create_response_from_buffer(size, (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
 	if (m && type)
 		MHD_add_response_header(m, "Content-Type", type);
 	if (r->key)
@@ -100,7 +107,7 @@ static ssize_t stream_read(void *arg, uint64_t pos, char *buf, size_t size)
 	(void)pos;
 	if (r->gone)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
-	n = r->stream->read(r, buf, size);
+	n = r->stream->read(r, buf, r->caller ? MIN(size, (size_t)CALLER_BLOCK) : size);
 	if (n == STREAM_BROKEN)
 		return MHD_CONTENT_READER_END_WITH_ERROR;
 	/* What happened last is still told. */

@@ -7,6 +7,7 @@
 
 #include "api/http/keys.h"
 #include "api/http/text.h"
+#include "daemon/tools/tools.h"
 
 struct request *request_new(struct server *s, struct daemon *d, struct MHD_Connection *c)
 {
@@ -30,6 +31,7 @@ void request_free(struct request *r)
 		r->stream->end(r);
 	else if (r->upload)
 		r->upload->over(r);
+	request_wake_cancel(r);
 	if (r->op)
 		r->op->r = NULL;
 	if (r->op && r->op->gone)
@@ -43,6 +45,7 @@ void request_free(struct request *r)
 	if (r->response)
 		MHD_destroy_response(r->response);
 	list_remove(&r->link);
+	grants_free(r->grants);
 	buf_free(&r->body);
 	free(r->path);
 	free(r);

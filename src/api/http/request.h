@@ -20,6 +20,8 @@
 #define MAX_LARGE_BODY (16u << 20) /* with ROUTE_LARGE */
 #define MAX_PARTS 8
 
+struct caller;
+struct grants;
 struct request;
 struct server;
 
@@ -46,6 +48,9 @@ struct route {
 #define ROUTE_NARROW 2 /* shows a token for one cell what is that cell's */
 #define ROUTE_FREES 8 /* removes something, which works on a full disk as well */
 #define ROUTE_LARGE 32 /* takes a large body */
+#define ROUTE_WAKES 64 /* uses the cell of the path: one that sleeps is woken before */
+#define ROUTE_FAMILY 128 /* a cell may use it for its descendants (caller.h) */
+#define ROUTE_SELF 256 /* and for itself */
 #define ROUTE_CELLS 16 /* is about all cells, as {cell} in the path is about one */
 
 extern const struct route routes[];
@@ -93,6 +98,7 @@ struct request {
 	const struct upload *upload; /* NULL: none, or it is over */
 	bool uploaded; /* its end was told */
 	bool begun; /* of one with an upload: the handler was called */
+	struct request_waker *waker; /* it waits for its cell to wake; NULL: not */
 	bool settling; /* it waits for what keepers say about their cells */
 	void *arg; /* of the handler or the stream */
 	uv_poll_t *hangup; /* tells when the other side went away */
@@ -100,6 +106,14 @@ struct request {
 	struct op *op; /* what is being done for it; NULL: nothing */
 	bool cors; /* answers depend on the origin of pages (cors.h) ... */
 	const char *origin; /* ... and this is one that may use the API; NULL: not */
+	/* Of a request by a cell (caller.h); NULL: it is not. rights.cell is that cell. */
+	struct caller *caller;
+	int64_t caller_run; /* when it was started */
+	bool taken, makes, throttled; /* of its rate, and of that of new cells; it waits for that */
+	bool granted; /* its rules allow cells */
+	size_t answer; /* bytes of the answer that count for its group */
+	struct grants *grants; /* these rules; NULL: not known yet */
+	char meant[40]; /* the id of the cell of the path */
 	char *key; /* Idempotency-Key under which the answer is kept; NULL: none */
 };
 
@@ -161,6 +175,10 @@ struct request *op_end(struct op *op);
 /* A stream has more. */
 void request_wake(struct request *r);
 
+/* When it waits next, it is woken after a moment, to try again (server.c). */
+void request_retry(struct request *r);
+/* It does not wait for a cell any more (server.c). */
+void request_wake_cancel(struct request *r);
 /* For the server: gives the answer that is there to MHD. */
 enum MHD_Result request_send(struct request *r);
 struct request *request_new(struct server *s, struct daemon *d, struct MHD_Connection *c);

@@ -9,12 +9,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "api/http/caller.h"
 #include "api/http/cors.h"
 #include "api/http/request.h"
 #include "api/http/text.h"
 #include "api/http/ws.h"
 #include "base/log.h"
-#include "daemon/cells/cells.h"
+#include "daemon/cells/sleep.h"
 
 #define HEAD_SECONDS 10
 #define BODY_SECONDS 30
@@ -23,15 +24,18 @@
 #define CONNECTION_MEMORY (72 * 1024)
 /* MHD does at most this much in a row before the loop sees to others. */
 #define RUNS 16
+#define THROTTLE_MS 20
 
 struct server {
 	struct daemon *d;
 	struct MHD_Daemon *mhd;
 	bool trusted;
+	bool cells; /* its clients are cells */
+	const struct cell *adding; /* whose connection is being added */
 	const struct cors *cors;
 	uv_poll_t poll;
 	uv_prepare_t prepare;
-	uv_timer_t timer, sweep, settle;
+	uv_timer_t timer, sweep, settle, throttle;
 	struct list conns; /* struct conn */
 	unsigned nconns;
 	struct list waiting; /* struct request */
@@ -45,6 +49,9 @@ struct conn {
 	struct server *s;
 	int fd;
 	uint64_t deadline; /* by the loop's clock, in ms; 0: none */
+	struct caller *caller; /* whose it is; NULL: no cell's */
+	char cell[CELL_ID_LEN + 1];
+	int64_t run; /* when that was started */
 	const char *uri_end; /* of the current request: where its URI ends as a C string */
 };
 
@@ -68,7 +75,7 @@ static void on_prepare(uv_prepare_t *p)
 	}
 	for (; s->closing; s->closing--)
 		MHD_run(s->mhd);
-	while (MHD_get_timeout(s->mhd, &ms) == MHD_YES && ms == 0 && runs++ < RUNS)
+	while (MHD_get_timeout(s->mhd, &ms) == MHD_YES && ms == 0 && runs++ < (s->cells ? 1 : RUNS))
 		MHD_run(s->mhd);
 	if (s->woken)
 		uv_timer_start(&s->timer, on_timer, 0, 0);
@@ -129,6 +136,18 @@ static bool peer_is_ours(int fd)
 	       (who.uid == geteuid() || who.uid == 0);
 }
 
+/* Whose connection it is that begins. */
+static void conn_name(struct server *s, struct conn *c)
+{
+	if (s->adding) {
+		strcpy(c->cell, s->adding->id);
+		c->run = s->adding->started;
+		c->caller = caller_get(s->adding);
+	}
+	if (!c->caller)
+		shutdown(c->fd, SHUT_RDWR);
+}
+
 static void on_connection(void *arg, struct MHD_Connection *m, void **context,
 			  enum MHD_ConnectionNotificationCode code)
 {
@@ -144,9 +163,13 @@ static void on_connection(void *arg, struct MHD_Connection *m, void **context,
 		if (s->nconns++ == 0)
 			uv_timer_start(&s->sweep, on_sweep, 1000, 1000);
 		*context = c;
+		if (s->cells)
+			conn_name(s, c);
 		if (s->trusted && !peer_is_ours(c->fd))
 			shutdown(c->fd, SHUT_RDWR);
 	} else if (c) {
+		if (c->caller)
+			caller_put(c->caller);
 		list_remove(&c->link);
 		s->nconns--;
 		free(c);
@@ -221,6 +244,25 @@ void request_upgrade_over(struct request *r, struct MHD_UpgradeResponseHandle *u
 
 /* ---- requests ---- */
 
+/* A cell: the connection says which. Nothing that is said on it does, tokens neither. */
+static bool caller_find(struct request *r, bool given)
+{
+	const struct conn *c = conn_of(r->conn);
+
+	if (!c || !c->caller || given) {
+		reply_error(r, ERR_UNAUTHORIZED,
+			    "a cell speaks for itself, and tokens are not taken "
+			    "from it");
+		return false;
+	}
+	r->caller = c->caller;
+	r->caller_run = c->run;
+	r->rights = (struct rights){ .scope = SCOPE_CELL, .family = true };
+	strcpy(r->rights.cell, c->cell);
+	snprintf(r->rights.token, sizeof(r->rights.token), "cell:%s", c->cell);
+	return true;
+}
+
 /* Who asks. False: answered. */
 static bool rights_find(struct request *r)
 {
@@ -228,6 +270,10 @@ static bool rights_find(struct request *r)
 	char *other = header ? NULL : ws_token(r);
 	bool given = header || other, valid;
 
+	if (r->server->cells) {
+		free(other);
+		return caller_find(r, given);
+	}
 	if (!given && r->server->trusted) {
 		r->rights.scope = SCOPE_ADMIN;
 		return true;
@@ -264,6 +310,12 @@ static bool rights_suffice(struct request *r)
 			    : route->need == NEED_CELL ? SCOPE_CELL
 						       : SCOPE_ADMIN;
 
+	if (r->rights.family) {
+		if (route->flags & ROUTE_FAMILY)
+			return true;
+		reply_error(r, ERR_NO_ROUTE, "there is no such path in the API");
+		return false;
+	}
 	if (r->rights.scope < needed) {
 		reply_error(r, ERR_FORBIDDEN, "a token of scope '%s' may not do this",
 			    scope_name(r->rights.scope));
@@ -344,6 +396,29 @@ void server_settled(struct server *s)
 			request_wake(r);
 }
 
+/* Cells that were too fast may go on. */
+static void on_throttle(uv_timer_t *t)
+{
+	struct server *s = t->data;
+	struct request *r, *tmp;
+	bool any = false;
+
+	list_for_each_safe(r, tmp, &s->waiting, link)
+		if (r->throttled) {
+			any = true;
+			request_wake(r);
+		}
+	if (!any)
+		uv_timer_stop(t);
+}
+
+void request_retry(struct request *r)
+{
+	r->throttled = true;
+	if (!uv_is_active((uv_handle_t *)&r->server->throttle))
+		uv_timer_start(&r->server->throttle, on_throttle, THROTTLE_MS, THROTTLE_MS);
+}
+
 static void on_settle(uv_timer_t *t)
 {
 	server_settled(t->data);
@@ -358,6 +433,8 @@ static bool request_settles(struct request *r)
 	uint64_t ms;
 
 	r->settling = false;
+	if (r->caller && !caller_admits(r))
+		return true;
 	if (!one && !(r->route->flags & ROUTE_CELLS))
 		return false;
 	ms = cells_unsettled(r->d, one ? r->param[0] : NULL);
@@ -370,19 +447,88 @@ static bool request_settles(struct request *r)
 	return true;
 }
 
+/* ---- cells that sleep ---- */
+
+struct request_waker {
+	struct cell_waker w;
+	struct request *r;
+};
+
+void request_wake_cancel(struct request *r)
+{
+	if (!r->waker)
+		return;
+	cell_wake_cancel(&r->waker->w);
+	free(r->waker);
+	r->waker = NULL;
+}
+
+static void request_woken(struct cell_waker *w, struct cell *c, const struct err *e)
+{
+	struct request *r = container_of(w, struct request_waker, w)->r;
+
+	(void)c;
+	free(r->waker);
+	r->waker = NULL;
+	if (r->response) /* vivd ends */
+		return;
+	if (e)
+		reply_err(r, e);
+	else
+		request_wake(r);
+}
+
+/* What it is woken for; who uses it directly says so. */
+static const char *wake_reason(struct request *r)
+{
+	static const char *const words[] = { "exec", "files", "fetch" };
+	const char *use = MHD_lookup_connection_value(r->conn, MHD_GET_ARGUMENT_KIND, "for");
+
+	for (unsigned i = 0; i < ARRAY_LEN(words); i++)
+		if (strstr(r->route->path, words[i]) || (use && !strcmp(use, words[i])))
+			return words[i];
+	return "asked";
+}
+
+/* Whether it waits for its cell to wake, or is answered because it cannot. A token that may only
+ * read starts nothing: it sees the files of a sleeping cell as those of a stopped one. */
+static bool request_wakes(struct request *r)
+{
+	struct err f = { 0 };
+	struct cell *c;
+
+	if (!(r->route->flags & ROUTE_WAKES))
+		return false;
+	c = cell_find(r->d, r->param[0], &f);
+	if (!c || !cell_is_asleep(c) ||
+	    (r->rights.cell[0] && !r->rights.family && strcmp(r->rights.cell, c->id)) ||
+	    (r->rights.scope == SCOPE_READ && c->sleep != SLEEP_WAKING))
+		return false;
+	r->waker = xalloc(sizeof(*r->waker));
+	r->waker->r = r;
+	cell_wake(c, &r->waker->w, wake_reason(r), request_woken);
+	if (r->waker) {
+		deadline_set(r->conn, 0);
+		request_wait(r);
+	}
+	return true;
+}
+
 /* ---- from the head to the answer ---- */
 
 static void upload_begin(struct request *r)
 {
-	if (request_settles(r))
+	if (request_settles(r) || request_wakes(r))
 		return;
+	deadline_set(r->conn, BODY_SECONDS);
 	r->begun = true;
 	r->route->handle(r);
 }
 
 static unsigned body_max(const struct request *r)
 {
-	return r->route && (r->route->flags & ROUTE_LARGE) ? MAX_LARGE_BODY : MAX_BODY;
+	return r->route && (r->route->flags & ROUTE_LARGE) && !r->caller ? MAX_LARGE_BODY
+									 : MAX_BODY;
 }
 
 /* The head is complete. */
@@ -464,10 +610,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 	if (*size) {
 		if (r->response)
 			;
-		else if (r->body.len + *size > body_max(r))
+		else if (r->body.len + *size > body_max(r) ||
+			 (r->caller && r->caller->bytes + *size > CALLER_BYTES))
 			r->too_big = true;
-		else
+		else {
 			buf_add(&r->body, data, *size);
+			if (r->caller)
+				r->caller->bytes += *size;
+		}
 		*size = 0;
 		return MHD_YES;
 	}
@@ -480,7 +630,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *m, const cha
 		reply_error(r, ERR_TOO_LARGE, "a body has at most %u bytes", body_max(r));
 	else if (r->body.len && !(r->route->flags & ROUTE_BODY))
 		reply_error(r, ERR_INVALID, "this request takes no body");
-	else if (!request_settles(r)) {
+	else if (!request_settles(r) && !request_wakes(r)) {
 		if (r->route->flags & ROUTE_FREES)
 			db_room_give(&r->d->db);
 		r->route->handle(r);
@@ -496,6 +646,8 @@ static void on_completed(void *arg, struct MHD_Connection *m, void **context,
 
 	(void)arg;
 	(void)why;
+	if (r)
+		caller_over(r);
 	if (r && r->route && (r->route->flags & ROUTE_FREES))
 		db_room_keep(&r->d->db);
 	if (r)
@@ -544,35 +696,36 @@ static unsigned connection_limit(void)
 struct server *server_new(struct daemon *d, const struct listen_options *o, struct err *e)
 {
 	struct server *s = xalloc(sizeof(*s));
-	struct MHD_OptionItem tls[] = {
-		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)(uintptr_t)o->cert },
+	struct MHD_OptionItem more[] = {
+		{ o->cells ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET, o->fd, NULL },
+		{ o->cert ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0,
+		  (void *)(uintptr_t)o->cert },
 		{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)(uintptr_t)o->key },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	struct MHD_OptionItem no_tls[] = { { MHD_OPTION_END, 0, NULL } };
 	const union MHD_DaemonInfo *info;
 
 	s->d = d;
 	s->trusted = o->trusted;
+	s->cells = o->cells;
 	s->cors = o->cors;
 	list_init(&s->conns);
 	list_init(&s->waiting);
-	s->mhd =
-		MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE |
-					 MHD_USE_ERROR_LOG | (o->cert ? MHD_USE_TLS : 0),
-				 0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log,
-				 NULL, MHD_OPTION_LISTEN_SOCKET, o->fd, MHD_OPTION_CONNECTION_LIMIT,
-				 connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
-				 (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-				 (size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_COMPLETED,
-				 on_completed, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
-				 MHD_OPTION_UNESCAPE_CALLBACK, on_unescape, NULL,
-				 MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
-				 MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP,
-				 1, MHD_OPTION_ARRAY, o->cert ? tls : no_tls, MHD_OPTION_END);
+	s->mhd = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE | MHD_USE_ERROR_LOG |
+			(o->cert ? MHD_USE_TLS : 0) | (o->cells ? MHD_USE_NO_LISTEN_SOCKET : 0),
+		0, NULL, NULL, on_request, s, MHD_OPTION_EXTERNAL_LOGGER, on_log, NULL,
+		MHD_OPTION_CONNECTION_LIMIT, connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)CONNECTION_MEMORY, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
+		MHD_OPTION_NOTIFY_CONNECTION, on_connection, s, MHD_OPTION_UNESCAPE_CALLBACK,
+		on_unescape, NULL, MHD_OPTION_URI_LOG_CALLBACK, on_uri, NULL,
+		MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+		MHD_OPTION_ARRAY, more, MHD_OPTION_END);
 	info = s->mhd ? MHD_get_daemon_info(s->mhd, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
 	if (!info) {
-		close(o->fd);
+		if (!o->cells)
+			close(o->fd);
 		free(s);
 		err_set(e, ERR_FAILED,
 			o->cert ? "cannot serve HTTPS" REMEDY
@@ -587,11 +740,25 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
 	uv_timer_init(&d->loop, &s->timer);
 	uv_timer_init(&d->loop, &s->sweep);
 	uv_timer_init(&d->loop, &s->settle);
+	uv_timer_init(&d->loop, &s->throttle);
 	s->poll.data = s->prepare.data = s->timer.data = s->sweep.data = s->settle.data = s;
+	s->throttle.data = s;
 	uv_poll_start(&s->poll, UV_READABLE, on_poll);
 	uv_prepare_start(&s->prepare, on_prepare);
-	s->nhandles = 5;
+	s->nhandles = 6;
 	return s;
+}
+
+void server_add(struct server *s, const struct cell *c, int fd)
+{
+	static const struct sockaddr nowhere = { .sa_family = AF_UNIX };
+
+	s->adding = c;
+	/* Closes it if there is no room. */
+	(void)!MHD_add_connection(s->mhd, fd, &nowhere, sizeof(nowhere.sa_family));
+	s->adding = NULL;
+	s->woken = true;
+	uv_timer_start(&s->timer, on_timer, 0, 0);
 }
 
 void server_end(struct server *s)
@@ -624,5 +791,6 @@ void server_free(struct server *s)
 	uv_close((uv_handle_t *)&s->timer, on_closed);
 	uv_close((uv_handle_t *)&s->sweep, on_closed);
 	uv_close((uv_handle_t *)&s->settle, on_closed);
+	uv_close((uv_handle_t *)&s->throttle, on_closed);
 	MHD_stop_daemon(s->mhd);
 }

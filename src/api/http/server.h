@@ -14,6 +14,7 @@ struct server;
 
 struct listen_options {
 	int fd; /* a listening socket; taken */
+	bool cells; /* connections are those of cells (server_add); there is no fd */
 	bool trusted; /* who can connect may do everything: the Unix socket */
 	const char *cert, *key; /* PEM; NULL: no TLS */
 	const struct cors *cors; /* NULL: no page may use it; stays */
@@ -24,6 +25,9 @@ struct server *server_new(struct daemon *d, const struct listen_options *o, stru
  * told. */
 void server_end(struct server *s);
 void server_free(struct server *s);
+/* A connection of a cell's (caller.h). Takes fd. */
+struct cell;
+void server_add(struct server *s, const struct cell *c, int fd);
 /* d->settled: requests that wait for keepers look again. */
 void server_settled(struct server *s);
 

@@ -6,13 +6,15 @@
 #include "api/http/keys.h"
 #include "api/routes.h"
 #include "api/sessions/private.h"
+#include "api/subagents.h"
+#include "daemon/cells/family.h"
 
 #define FOUND 50
 #define FOUND_MAX 1000
 
 const char *request_who(const struct request *r)
 {
-	return *r->rights.token ? r->rights.token : "owner";
+	return r->rights.family ? r->rights.cell : *r->rights.token ? r->rights.token : "owner";
 }
 
 struct session *request_session(struct request *r)
@@ -33,11 +35,31 @@ static void list_reply(struct request *r, const char *cell)
 	reply_json(r, 200, json_pack("{s:o}", "sessions", sessions_list(r->d, cell)));
 }
 
+/* For a cell: those of its descendants. */
+static void family_reply(struct request *r)
+{
+	json_t *all = sessions_list(r->d, ""), *list = json_array(), *s;
+	size_t i;
+
+	json_array_foreach(all, i, s) {
+		const struct cell *c = cell_by_id(r->d, json_text(s, "cell"));
+
+		if (c && family_is_below(c, r->rights.cell))
+			json_array_append(list, s);
+	}
+	json_decref(all);
+	reply_json(r, 200, json_pack("{s:o}", "sessions", list));
+}
+
 void sessions_get(struct request *r)
 {
 	static const char *const names[] = { NULL };
 
-	if (request_query_only(r, names))
+	if (!request_query_only(r, names))
+		return;
+	if (r->rights.family)
+		family_reply(r);
+	else
 		list_reply(r, r->rights.cell);
 }
 
@@ -59,6 +81,23 @@ void session_get(struct request *r)
 
 /* ---- making and ending them ---- */
 
+/* May the cell that asks have this session in one of its descendants? */
+static int family_check(const struct request *r, const struct cell *c, const json_t *spec,
+			struct err *f)
+{
+	const char *agent = json_text(spec, "agent");
+	const struct cell *top = c, *above;
+
+	while ((above = family_parent(top)))
+		top = above;
+	if (sessions_below(r->d, top->id) >= SESSIONS_FAMILY)
+		return err_set(f, ERR_TOO_MANY,
+			       "the cells of the family have %d sessions, which is the "
+			       "limit" REMEDY "remove some with 'viv session rm'",
+			       SESSIONS_FAMILY);
+	return agent ? subagent_check(r, agent, f) : 0;
+}
+
 void cell_sessions_post(struct request *r)
 {
 	struct cell *c = request_cell(r);
@@ -70,6 +109,11 @@ void cell_sessions_post(struct request *r)
 		return;
 	if (!key_begin(r)) {
 		json_decref(o);
+		return;
+	}
+	if (r->rights.family && family_check(r, c, o, &f) < 0) {
+		json_decref(o);
+		reply_err(r, &f);
 		return;
 	}
 	s = session_new(c, o, request_who(r), &f);
@@ -243,6 +287,30 @@ void session_config_post(struct request *r)
 
 /* ---- searching ---- */
 
+/* Each descendant's by itself: what others say has no influence on what is found. */
+static json_t *family_search(const struct request *r, const char *words, unsigned limit,
+			     struct err *f)
+{
+	json_t *all = json_array(), *some;
+	const struct cell *c;
+
+	list_for_each(c, &r->d->cells, link) {
+		if (!family_is_below(c, r->rights.cell))
+			continue;
+		some = transcripts_search(r->d, words, c->id,
+					  limit - (unsigned)json_array_size(all), f);
+		if (!some) {
+			json_decref(all);
+			return NULL;
+		}
+		json_array_extend(all, some);
+		json_decref(some);
+		if (json_array_size(all) >= limit)
+			break;
+	}
+	return all;
+}
+
 void transcripts_get(struct request *r)
 {
 	static const char *const names[] = { "q", "cell", "limit", NULL };
@@ -258,12 +326,17 @@ void transcripts_get(struct request *r)
 	words = request_query(r, "q", &bad);
 	cell = bad ? NULL : request_query(r, "cell", &bad);
 	if (!bad && cell)
-		c = cell_find(r->d, cell, &f);
-	if (!bad && c && r->rights.cell[0] && strcmp(r->rights.cell, c->id)) {
+		c = r->rights.family ? family_find(r->d, r->rights.cell, cell, &f)
+				     : cell_find(r->d, cell, &f);
+	if (!bad && c && r->rights.cell[0] &&
+	    (r->rights.family ? !family_is_below(c, r->rights.cell)
+			      : strcmp(r->rights.cell, c->id) != 0)) {
 		err_note(&f, ERR_NOT_FOUND, "there is no cell '%.80s'", cell);
 		c = NULL;
 	}
-	if (!bad && (!cell || c))
+	if (!bad && !cell && r->rights.family)
+		found = family_search(r, words ? words : "", (unsigned)limit, &f);
+	else if (!bad && (!cell || c))
 		found = transcripts_search(r->d, words ? words : "", c ? c->id : r->rights.cell,
 					   (unsigned)limit, &f);
 	if (found)

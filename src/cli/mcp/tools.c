@@ -13,12 +13,9 @@ static const struct {
 	const struct tool *list;
 	const unsigned *n;
 } groups[] = {
-	{ cell_tools, &ncell_tools },
-	{ exec_tools, &nexec_tools },
-	{ file_tools, &nfile_tools },
-	{ disk_tools, &ndisk_tools },
-	{ agent_tools, &nagent_tools },
-	{ session_tools, &nsession_tools },
+	{ cell_tools, &ncell_tools },	{ exec_tools, &nexec_tools },
+	{ file_tools, &nfile_tools },	{ disk_tools, &ndisk_tools },
+	{ agent_tools, &nagent_tools }, { session_tools, &nsession_tools },
 };
 
 static bool is_offered(const struct tool *t)

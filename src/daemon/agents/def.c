@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "daemon/projects/yschema.h"
+#include "daemon/yaml/yschema.h"
 #include "daemon/state/fields.h"
 #include "gate/secret.h"
 #include "policy/policy.h"

@@ -50,6 +50,8 @@ int must_check agent_def_read(const char *text, size_t size, const char *file, c
 int must_check agent_def_load(struct daemon *d, const char *name, struct agent_def *ret,
 			      struct err *e);
 void agent_def_free(struct agent_def *a);
+/* There is none of that name. Always -1. */
+int agent_missing(const char *name, struct err *e);
 
 /* All that there are, sorted by name: what agent_def_load gives for each, with "source" ("built-in"
  * or the path of a file); {"name", "source", "error"} for one that cannot be read. The caller's. */

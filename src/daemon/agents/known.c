@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "daemon/agents/blob.h"
 #include "daemon/agents/def.h"
-#include "daemon/projects/yaml.h"
+#include "daemon/yaml/yaml.h"
 #include "daemon/state/daemon.h"
 #include "daemon/state/fields.h"
 #include "store/files.h"
@@ -63,7 +63,7 @@ static const struct agent_blob *blob_find(const char *name)
 	return NULL;
 }
 
-static int missing(const char *name, struct err *e)
+int agent_missing(const char *name, struct err *e)
 {
 	return err_set(e, ERR_NOT_FOUND,
 		       "there is no agent '%.80s'" REMEDY
@@ -81,7 +81,7 @@ static int load(const char *name, struct agent_def *ret, char *source, struct er
 
 	*ret = (struct agent_def){ 0 };
 	if (!agent_name_is_valid(name))
-		return missing(name, e);
+		return agent_missing(name, e);
 	if (file_path(name, path, sizeof(path), false, e) < 0)
 		return -1;
 	r = file_read_all(AT_FDCWD, path, YAML_MAX_BYTES, &text, &size);
@@ -89,7 +89,7 @@ static int load(const char *name, struct agent_def *ret, char *source, struct er
 	if (source)
 		snprintf(source, sizeof(path), "%s", b ? "built-in" : path);
 	if (r == -ENOENT && !b)
-		return missing(name, e);
+		return agent_missing(name, e);
 	if (b) {
 		snprintf(path, sizeof(path), "agents/%s" ENDING, name);
 		return agent_def_read(b->text, (size_t)(b->end - b->text), path, name, ret, e);
@@ -229,7 +229,7 @@ int agent_def_remove(struct daemon *d, const char *name, struct err *e)
 
 	(void)d;
 	if (!agent_name_is_valid(name))
-		return missing(name, e);
+		return agent_missing(name, e);
 	if (file_path(name, path, sizeof(path), false, e) < 0)
 		return -1;
 	if (unlink(path) == 0)
@@ -239,5 +239,5 @@ int agent_def_remove(struct daemon *d, const char *name, struct err *e)
 	if (blob_find(name))
 		return err_set(e, ERR_CONFLICT,
 			       "the agent '%s' is built in and has no definition of yours", name);
-	return missing(name, e);
+	return agent_missing(name, e);
 }

@@ -104,9 +104,11 @@ static void inner_write(const struct rule *r, struct buf *to)
 			}
 		buf_add_text(to, " files like ");
 	} else {
-		buf_add_text(to, r->scope == SCOPE_FILES  ? "files like "
-				 : r->scope == SCOPE_EXEC ? "starting programs like "
-							  : "variables like ");
+		buf_add_text(to, r->scope == SCOPE_FILES   ? "files like "
+				 : r->scope == SCOPE_EXEC  ? "starting programs like "
+				 : r->scope == SCOPE_TOOLS ? "tools like "
+				 : r->scope == SCOPE_CELLS ? "cells of images like "
+							   : "variables like ");
 	}
 	prompt_name(to, r->glob);
 }
@@ -126,7 +128,7 @@ static void rule_write(const struct rule *r, struct buf *to)
 /* How many were written or counted. */
 static unsigned rules_write(const struct policy *p, bool net, struct buf *to)
 {
-	unsigned n = 0;
+	unsigned n = 0, layer = 0;
 	char more[80];
 
 	for (unsigned i = 0; i < policy_count(p); i++) {
@@ -134,8 +136,12 @@ static unsigned rules_write(const struct policy *p, bool net, struct buf *to)
 
 		if ((r->scope == SCOPE_NET) != net)
 			continue;
-		if (n++ < PROMPT_LINES_MAX)
-			rule_write(r, to);
+		if (n++ >= PROMPT_LINES_MAX)
+			continue;
+		if (n > 1 && r->layer != layer)
+			buf_add_text(to, "\nAnd of that, only what these allow as well:\n\n");
+		layer = r->layer;
+		rule_write(r, to);
 	}
 	if (n > PROMPT_LINES_MAX) {
 		snprintf(more, sizeof(more), "- and %u more rules\n", n - PROMPT_LINES_MAX);
@@ -170,9 +176,9 @@ static void policy_write(const struct policy *p, struct buf *to)
 		buf_add_text(to, "- denied: everything that no line above matches\n\n");
 	}
 	if (rules_write(p, false, &inner)) {
-		buf_add_text(to, "## Rules for files, programs and variables\n\n"
-				 "What no rule matches is allowed; the last one that matches "
-				 "counts.\n\n");
+		buf_add_text(to, "## Rules for files, programs, variables, tools and cells\n\n"
+				 "The last one that matches counts. If none does, files, programs "
+				 "and variables are allowed, tools and cells are not.\n\n");
 		buf_add(to, inner.p, inner.len);
 		buf_add_text(to, "\n");
 	}

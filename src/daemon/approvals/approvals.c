@@ -83,6 +83,7 @@ static bool row_end(struct daemon *d, int64_t id, const char *state, const char 
 {
 	const char *event =
 		!strcmp(state, "withdrawn") ? "approval.withdrawn" : "approval.answered";
+	const char *cell;
 	json_t *o;
 	int n;
 
@@ -91,9 +92,10 @@ static bool row_end(struct daemon *d, int64_t id, const char *state, const char 
 		   "UPDATE approvals SET state=?,answered=?,by=? WHERE id=? AND state='pending'",
 		   "titi", state, time_now(), by, id);
 	o = n > 0 ? approval_get(d, id) : NULL;
+	cell = o ? json_text(o, "cell") : "";
 	if (o)
-		event_add(d, event, json_text(o, "cell"), event_json(o));
-	if (o)
+		event_add(d, event, *cell ? cell : NULL, event_json(o));
+	if (*cell)
 		note_approval(d, o);
 	json_decref(o);
 	if (n > 0)
@@ -200,7 +202,9 @@ char *approval_rule(const json_t *approval, bool allow)
 
 	if (!name)
 		name = json_text(approval, "address");
-	if (!scope || !strcmp(scope, "agent") || json_text(approval, "to") ||
+	/* A rule that allows cells would have to have the bounds of the one that asks. */
+	if (!scope || !strcmp(scope, "agent") || !strcmp(scope, "workflow") ||
+	    (!strcmp(scope, "cells") && allow) || json_text(approval, "to") ||
 	    !is_word(strcmp(scope, "net") ? path : name))
 		return NULL;
 	if (method && (!is_word(method) || !path_is_plain(path)))
@@ -252,7 +256,7 @@ static int64_t question_add(struct daemon *d, const char *cell, const json_t *q,
 		o = approval_get(d, id);
 	}
 	if (o)
-		event_add(d, "approval.asked", cell, event_json(o));
+		event_add(d, "approval.asked", *cell ? cell : NULL, event_json(o));
 	free(text);
 	if (db_end(&d->db, NULL) == 0 && o && hook_program)
 		hook_ask(d, hook_program, o);
@@ -394,7 +398,7 @@ void approvals_open(struct daemon *d, const char *hook)
 	d->asked = cell_asked;
 	/* Of cells that were removed meanwhile nobody will hear. */
 	db_run(&d->db, NULL,
-	       "UPDATE approvals SET state='withdrawn' WHERE state='pending' AND cell NOT IN "
-	       "(SELECT id FROM cells)",
+	       "UPDATE approvals SET state='withdrawn' WHERE state='pending' AND cell<>'' AND "
+	       "cell NOT IN (SELECT id FROM cells)",
 	       "");
 }

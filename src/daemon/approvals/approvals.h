@@ -31,7 +31,9 @@ json_t *approval_get(struct daemon *d, int64_t id);
  * the place of the keeper's run, and a key of the owner's in that of the keeper's number. */
 #define APPROVAL_AGENT (-1) /* a permission that an agent asks for (sessions/permission.c) */
 #define APPROVAL_TOOLS (-2) /* a call of a tool (tools/call.c) */
-#define APPROVAL_KINDS 2
+#define APPROVAL_WORKFLOWS (-3) /* a step of a workflow, of no cell (workflows/approve.c) */
+#define APPROVAL_CELLS (-4) /* a cell that another one wants to make (api/subcells.c) */
+#define APPROVAL_KINDS 4
 
 struct answer {
 	bool allow, always; /* always: the agent need not ask again */
@@ -48,8 +50,8 @@ struct approval_owner {
 	void (*decided)(struct daemon *d, int64_t id, bool allow);
 };
 void approvals_owner(int kind, const struct approval_owner *o);
-/* A new one of a cell. Takes the question, which has a scope. Within the caller's transaction, if
- * there is one. Its id; 0: it could not be written. */
+/* A new one of a cell ("": of none). Takes the question, which has a scope. Within the caller's
+ * transaction, if there is one. Its id; 0: it could not be written. */
 int64_t approval_ask(struct daemon *d, const char *cell, int kind, int64_t key, json_t *question);
 /* Nobody waits for it any more; nothing happens if it was answered. */
 void approval_withdraw(struct daemon *d, int64_t id);

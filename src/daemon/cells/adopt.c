@@ -19,12 +19,14 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "daemon/cells/change.h"
+#include "daemon/cells/family.h"
 #include "daemon/state/fields.h"
 #include "daemon/cells/life.h"
 #include "daemon/cells/lifepriv.h"
 #include "daemon/cells/make.h"
 #include "daemon/cells/probe.h"
 #include "daemon/cells/runfollow.h"
+#include "daemon/cells/sleepports.h"
 #include "daemon/cells/offline.h"
 #include "store/named.h"
 #include "store/store.h"
@@ -38,6 +40,26 @@
 #define ANSWER_MS 2000
 #define ANSWER_ALL_MS 500
 #define YOUNG_NS (50 * 1000000L)
+
+/* A keeper of this id came up: it has a name in RUN/cells before it starts anything, and what it
+ * leaves there stays until it is looked for. True as well if that cannot be known. */
+static bool cell_has_trace(const struct cell *c)
+{
+	struct err e;
+	int fd = keep_cells_dir(&e);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	size_t n = strlen(c->id);
+	struct dirent *f;
+	bool found = !dir;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (!found && (f = readdir(dir)))
+		found = !strncmp(f->d_name, c->id, n) && f->d_name[n] == '.';
+	if (dir)
+		closedir(dir);
+	return found;
+}
 
 static void cell_adopt(struct cell *c, const struct keep_hello *h)
 {
@@ -60,8 +82,14 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	c->ended = 0;
 	c->status = -1;
 	c->reason = REASON_NONE;
-	c->failure.kind = ERR_NONE;
+	cell_failure_clear(c);
 	c->state = is;
+	/* One that its keeper stops goes on falling asleep, and one that starts goes on waking. */
+	if (!(c->sleep == SLEEP_WAKING && is == CELL_STARTING) && is != CELL_STOPPING)
+		c->sleep = SLEEP_NO;
+	else if (c->sleep == SLEEP_ASKED)
+		c->sleep = SLEEP_FALLING;
+	sleep_ports_follow(c);
 	db_begin(&c->d->db);
 	cell_save(c);
 	event_add(c->d, "cell.adopted", c->id,
@@ -69,6 +97,23 @@ static void cell_adopt(struct cell *c, const struct keep_hello *h)
 	db_end(&c->d->db, NULL);
 	cell_linked(c, h, c->seen + 1);
 	cell_change_again(c);
+	if (family_has_children(c))
+		family_limits_tell(c);
+	cell_changed_soon(c);
+}
+
+/* No keeper came up for it: it is as it was before its start, for whoever made it. */
+static void cell_unstart(struct cell *c)
+{
+	c->state = CELL_CREATED;
+	c->wanted = c->unborn = false;
+	c->started = 0;
+	db_begin(&c->d->db);
+	cell_save(c);
+	event_add(c->d, "cell.state", c->id,
+		  json_pack("{s:s,s:s,s:s}", "name", c->name, "from",
+			    cell_state_name(CELL_STARTING), "state", cell_state_name(c->state)));
+	db_end(&c->d->db, NULL);
 	cell_changed_soon(c);
 }
 
@@ -81,7 +126,9 @@ static void cell_unheard(struct cell *c)
 	bool ending = cell_is_ending(c);
 
 	cell_timer(c, ending ? ENDING_MS : -1, on_ending);
-	if (!ending)
+	if (!ending && c->unborn && c->redone && c->state == CELL_STARTING)
+		cell_unstart(c);
+	else if (!ending)
 		cell_lost(c);
 }
 
@@ -102,6 +149,11 @@ static void known_settle(struct cell *c)
 		cell_timer(c, START_MS, on_unheard);
 	else if (cell_state_is_live(c->state))
 		cell_unheard(c);
+	/* Its parent was removed, and vivd ended before it was. */
+	else if (family_is_orphan(c))
+		cell_linger(c);
+	else if (c->state == CELL_SLEEPING)
+		sleep_ports_follow(c);
 	else if (c->wanted && c->state != CELL_CREATED)
 		cell_policy(c);
 	else if (!cell_is_kept(c) && c->state != CELL_CREATED)
@@ -113,6 +165,8 @@ static void on_unheard(uv_timer_t *t)
 	struct cell *c = t->data;
 
 	cell_timer(c, -1, NULL);
+	/* Before the probe, which buries what a killed keeper left. */
+	c->unborn = c->unborn && !cell_has_trace(c);
 	switch (probe_begin(c->d, c->id, known_answer)) {
 	case PROBE_NONE:
 		cell_unheard(c);
@@ -130,8 +184,10 @@ static void known_check(struct daemon *d)
 	struct cell *c, *tmp;
 
 	list_for_each_safe(c, tmp, &d->cells, link) {
-		enum probe p = probe_begin(d, c->id, known_answer);
+		enum probe p;
 
+		c->unborn = c->state == CELL_STARTING && !cell_has_trace(c);
+		p = probe_begin(d, c->id, known_answer);
 		cell_run_follow(c);
 		c->began = uv_hrtime() - (uint64_t)MAX(time_now() - c->started, 0);
 		if (p == PROBE_BUSY)
@@ -200,14 +256,19 @@ static void found_answer(struct daemon *d, const char *id, struct keep_hello *h)
 
 static bool keeper_step(void *arg, const char *id)
 {
-	if (!is_ours(cell_by_id(arg, id)))
+	struct cell *c = cell_by_id(arg, id);
+
+	if (c)
+		c->unborn = false;
+	if (!is_ours(c))
 		(void)probe_begin(arg, id, found_answer);
 	return true;
 }
 
 struct cell *cell_found(struct daemon *d, const struct named *n)
 {
-	json_t *spec = cell_making_read(d, n->name);
+	char parent[CELL_ID_LEN + 1];
+	json_t *spec = cell_making_read(d, n->name, parent);
 	bool making = spec;
 	struct err f = { 0 };
 	struct cell *c;
@@ -215,7 +276,9 @@ struct cell *cell_found(struct daemon *d, const struct named *n)
 	if (!making)
 		spec = json_pack("{s:o}", "image", json_clean(n->image));
 	db_begin(&d->db);
-	c = cell_new(d, n->disk, n->name, spec, &f);
+	c = cell_new_child(d, parent, n->disk, n->name, spec, &f);
+	if (c && c->parent[0])
+		family_layers_set(c, family_layers(c->id));
 	if (c && !making) {
 		/* It was used before, or made from one that was. */
 		c->state = CELL_STOPPED;
@@ -500,6 +563,7 @@ void cells_close(struct daemon *d)
 			link_close(c->keeper);
 		c->keeper = NULL;
 		visit_close(c);
+		sleep_ports_free(c);
 		cell_timer(c, -1, NULL);
 	}
 	free(d->looked.list);

@@ -7,8 +7,11 @@
 
 #include "base/buf.h"
 #include "daemon/cells/cellspec.h"
+#include "daemon/cells/family.h"
 #include "daemon/cells/runfollow.h"
 #include "daemon/cells/health.h"
+#include "daemon/cells/lifepriv.h"
+#include "daemon/cells/sleepports.h"
 #include "daemon/state/tokens.h"
 #include "daemon/cells/usage.h"
 #include "daemon/cells/uses.h"
@@ -20,29 +23,50 @@ static void on_notify(uv_timer_t *t);
 
 /* ---- finding ---- */
 
-/* Where the chain of the cells with such ids begins. */
-static struct cell **bucket(struct daemon *d, const char *id)
+/* Where the chain of the cells with such an id or name begins. */
+static struct cell **bucket(struct cell *table[DAEMON_BUCKETS], const char *text)
 {
 	uint32_t h = 2166136261u;
 
-	for (; *id; id++)
-		h = (h ^ (unsigned char)*id) * 16777619u;
-	return &d->by_id[h % DAEMON_BUCKETS];
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 16777619u;
+	return &table[h % DAEMON_BUCKETS];
+}
+
+static void name_enter(struct cell *c)
+{
+	struct cell **at = bucket(c->d->by_name, c->name);
+
+	if (!c->name[0])
+		return;
+	c->next_named = *at;
+	*at = c;
+}
+
+static void name_leave(struct cell *c)
+{
+	struct cell **at = bucket(c->d->by_name, c->name);
+
+	while (*at && *at != c)
+		at = &(*at)->next_named;
+	if (*at)
+		*at = c->next_named;
 }
 
 static void bucket_leave(struct cell *c)
 {
-	struct cell **at = bucket(c->d, c->id);
+	struct cell **at = bucket(c->d->by_id, c->id);
 
 	while (*at && *at != c)
 		at = &(*at)->next;
 	if (*at)
 		*at = c->next;
+	name_leave(c);
 }
 
 struct cell *cell_by_id(struct daemon *d, const char *id)
 {
-	struct cell *c = *bucket(d, id);
+	struct cell *c = *bucket(d->by_id, id);
 
 	while (c && strcmp(c->id, id))
 		c = c->next;
@@ -51,12 +75,11 @@ struct cell *cell_by_id(struct daemon *d, const char *id)
 
 struct cell *cell_by_name(struct daemon *d, const char *name)
 {
-	struct cell *c;
+	struct cell *c = *bucket(d->by_name, name);
 
-	list_for_each(c, &d->cells, link)
-		if (c->name[0] && !strcmp(c->name, name))
-			return c;
-	return NULL;
+	while (c && strcmp(c->name, name))
+		c = c->next_named;
+	return c;
 }
 
 static struct cell *cell_known(struct daemon *d, const char *text)
@@ -109,12 +132,15 @@ static struct cell *cell_alloc(struct daemon *d, const char *id, const char *nam
 	snprintf(c->name, sizeof(c->name), "%s", name);
 	c->spec = spec;
 	c->status = -1;
+	c->why = "asked";
+	c->sleep_grace = -1;
 	list_init(&c->waits);
 	list_init(&c->changed);
 	list_append(&d->cells, &c->link);
-	at = bucket(d, c->id);
+	at = bucket(d->by_id, c->id);
 	c->next = *at;
 	*at = c;
+	name_enter(c);
 	d->ncells++;
 	return c;
 }
@@ -124,18 +150,27 @@ static void cell_free(struct cell *c)
 	cell_timer(c, -1, NULL);
 	health_free(c);
 	usage_drop(c);
+	sleep_ports_free(c);
 	bucket_leave(c);
 	list_remove(&c->link);
 	list_remove(&c->changed);
 	c->d->ncells--;
 	json_decref(c->ports);
+	json_decref(c->layers);
 	json_decref(c->spec);
 	free(c->unmerged);
+	free(c->failure);
 	free(c);
 }
 
 struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
 		      struct err *f)
+{
+	return cell_new_child(d, NULL, id, name, spec, f);
+}
+
+struct cell *cell_new_child(struct daemon *d, const char *parent, const char *id, const char *name,
+			    json_t *spec, struct err *f)
 {
 	char made[CELL_ID_LEN + 1];
 	struct cell *c;
@@ -151,16 +186,20 @@ struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t
 		id = made;
 	}
 	c = cell_alloc(d, id, name, spec);
+	snprintf(c->parent, sizeof(c->parent), "%s", parent ? parent : "");
 	c->state = CELL_CREATED;
 	c->created = time_now();
 	text = json_dumps(spec, JSON_COMPACT);
 	db_begin(&d->db);
-	db_run(&d->db, f, "INSERT INTO cells(id,name,spec,state,created) VALUES(?,?,?,?,?)",
-	       "tttii", c->id, *name ? name : NULL, text ? text : "{}", (int64_t)c->state,
-	       c->created);
+	db_run(&d->db, f,
+	       "INSERT INTO cells(id,name,spec,state,created,parent) VALUES(?,?,?,?,?,?)", "tttiit",
+	       c->id, *name ? name : NULL, text ? text : "{}", (int64_t)c->state, c->created,
+	       c->parent);
 	if (*name)
 		cell_making_end(d, name);
-	event_add(d, "cell.created", c->id, json_pack("{s:s}", "name", c->name));
+	event_add(d, "cell.created", c->id,
+		  json_pack("{s:s,s:s*}", "name", c->name, "parent",
+			    c->parent[0] ? c->parent : NULL));
 	free(text);
 	if (db_end(&d->db, f) == 0)
 		return c;
@@ -168,11 +207,12 @@ struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t
 	return NULL;
 }
 
-int cell_making(struct daemon *d, const char *name, const json_t *spec, struct err *f)
+int cell_making(struct daemon *d, const char *parent, const char *name, const json_t *spec,
+		struct err *f)
 {
 	char *text = json_dumps(spec, JSON_COMPACT);
-	int r = db_run(&d->db, f, "INSERT OR REPLACE INTO making(name,spec) VALUES(?,?)", "tt",
-		       name, text ? text : "{}");
+	int r = db_run(&d->db, f, "INSERT OR REPLACE INTO making(name,spec,parent) VALUES(?,?,?)",
+		       "ttt", name, text ? text : "{}", parent ? parent : "");
 
 	free(text);
 	return r < 0 ? -1 : 0;
@@ -183,10 +223,13 @@ void cell_making_end(struct daemon *d, const char *name)
 	db_run(&d->db, NULL, "DELETE FROM making WHERE name=?", "t", name);
 }
 
-json_t *cell_making_read(struct daemon *d, const char *name)
+json_t *cell_making_read(struct daemon *d, const char *name, char parent[CELL_ID_LEN + 1])
 {
-	sqlite3_stmt *q = db_query(&d->db, "SELECT spec FROM making WHERE name=?", "t", name);
+	sqlite3_stmt *q =
+		db_query(&d->db, "SELECT spec,parent FROM making WHERE name=?", "t", name);
 	json_t *spec = db_next(q) ? json_loads(db_text(q, 0), 0, NULL) : NULL;
+
+	snprintf(parent, CELL_ID_LEN + 1, "%s", spec ? db_text(q, 1) : "");
 
 	db_done(q);
 	return spec;
@@ -197,16 +240,16 @@ void cell_save(struct cell *c)
 	char *health = health_text(c);
 	struct buf failure = { 0 };
 
-	if (c->failure.kind)
-		err_json(&c->failure, &failure);
+	if (c->failure)
+		err_json(c->failure, &failure);
 	db_run(&c->d->db, NULL,
 	       "UPDATE cells SET "
 	       "name=?,state=?,wanted=?,started=?,ended=?,status=?,reason=?,detail=?,"
-	       "restarts=?,seen=?,health=?,run=? WHERE id=?",
-	       "tiiiiittiitit", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
+	       "restarts=?,seen=?,health=?,run=?,sleep=? WHERE id=?",
+	       "tiiiiittiitiit", c->name[0] ? c->name : NULL, (int64_t)c->state, (int64_t)c->wanted,
 	       c->started, c->ended, (int64_t)c->status, cell_reason_name(c->reason),
 	       failure.p ? (char *)failure.p : "", (int64_t)c->restarts, (int64_t)c->seen,
-	       health ? health : "", c->run, c->id);
+	       health ? health : "", c->run, (int64_t)c->sleep, c->id);
 	buf_free(&failure);
 	free(health);
 }
@@ -214,7 +257,7 @@ void cell_save(struct cell *c)
 /* As the line that a person gets, and as the error itself. */
 static void failure_set(json_t *o, const struct err *e)
 {
-	if (!e->kind)
+	if (!e)
 		return;
 	json_object_set_new(o, "detail", json_string(err_line(e).str));
 	json_object_set_new(o, "error", json_err(e));
@@ -237,10 +280,10 @@ static json_t *state_event(const struct cell *c, enum cell_state from)
 	json_t *o = json_pack("{s:s,s:s,s:s}", "name", c->name, "from", cell_state_name(from),
 			      "state", cell_state_name(c->state));
 
-	if (c->state == CELL_STOPPED || c->state == CELL_FAILED) {
+	if (!cell_state_is_live(c->state) && c->state != CELL_CREATED) {
 		json_object_set_new(o, "exit_code", json_integer(c->status));
 		json_object_set_new(o, "reason", json_string(cell_reason_name(c->reason)));
-		failure_set(o, &c->failure);
+		failure_set(o, c->failure);
 	}
 	return o;
 }
@@ -248,6 +291,7 @@ static json_t *state_event(const struct cell *c, enum cell_state from)
 bool cell_move(struct cell *c, enum cell_input in, struct err *f)
 {
 	enum cell_state from = c->state, to = cell_state_next(from, in);
+	bool woken = false;
 	struct err unused;
 
 	f = f ? f : &unused;
@@ -261,9 +305,19 @@ bool cell_move(struct cell *c, enum cell_input in, struct err *f)
 	}
 	c->state = to;
 	db_begin(&c->d->db);
+	if (to == CELL_RUNNING && c->sleep == SLEEP_WAKING)
+		woken = true, c->sleep = SLEEP_NO;
 	cell_save(c);
 	if (from != to)
 		event_add(c->d, "cell.state", c->id, state_event(c, from));
+	if (woken)
+		event_add(c->d, "cell.woken", c->id,
+			  json_pack("{s:s,s:s}", "name", c->name, "reason", c->why));
+	if (to == CELL_SLEEPING && from != to) {
+		c->sleeps++;
+		event_add(c->d, "cell.sleeping", c->id,
+			  json_pack("{s:s,s:s}", "name", c->name, "reason", c->why));
+	}
 	/* What a keeper told is so, whether it can be written or not; and what is to end must not
 	 * run on because that cannot be noted. */
 	if (in >= IN_UP) {
@@ -273,6 +327,8 @@ bool cell_move(struct cell *c, enum cell_input in, struct err *f)
 		return false;
 	}
 	health_follow(c);
+	sleep_ports_follow(c);
+	cell_rest(c);
 	cell_changed_soon(c);
 	return true;
 }
@@ -280,23 +336,34 @@ bool cell_move(struct cell *c, enum cell_input in, struct err *f)
 int cell_forget(struct cell *c, struct err *f)
 {
 	struct daemon *d = c->d;
+	struct cell *parent;
 
 	db_begin(&d->db);
 	db_run(&d->db, NULL, "DELETE FROM cells WHERE id=?", "t", c->id);
 	token_revoke_cell(d, c->id);
 	uses_forget(d, c->id);
 	db_run(&d->db, NULL, "DELETE FROM previews WHERE cell=?", "t", c->id);
+	db_run(&d->db, NULL,
+	       "DELETE FROM schedule_runs WHERE schedule IN (SELECT row FROM schedules WHERE "
+	       "cell=?)",
+	       "t", c->id);
+	db_run(&d->db, NULL, "DELETE FROM schedules WHERE cell=?", "t", c->id);
 	event_add(d, "cell.removed", c->id, json_pack("{s:s}", "name", c->name));
 	if (db_end(&d->db, f) < 0)
 		return -1;
 	/* Whoever is at work with it now still has it; who waits is told in the next round, and
 	 * then it goes. */
 	c->state = CELL_REMOVED;
+	sleep_ports_free(c);
 	cell_timer(c, -1, NULL);
 	bucket_leave(c);
 	list_remove(&c->link);
 	list_append(&d->dead, &c->link);
 	uv_timer_start(&d->notify, on_notify, 0, 0);
+	family_gone(d, c->id);
+	parent = family_parent(c);
+	if (parent)
+		family_limits_tell(parent); /* it has the child's disk back */
 	return 0;
 }
 
@@ -305,14 +372,18 @@ int cell_rename(struct cell *c, const char *name, struct err *f)
 	char before[CELL_NAME_LEN + 1];
 
 	strcpy(before, c->name);
+	name_leave(c);
 	snprintf(c->name, sizeof(c->name), "%s", name);
+	name_enter(c);
 	db_begin(&c->d->db);
 	cell_save(c);
 	event_add(c->d, "cell.renamed", c->id,
 		  json_pack("{s:s,s:s}", "from", before, "name", name));
 	if (db_end(&c->d->db, f) == 0)
 		return 0;
+	name_leave(c);
 	strcpy(c->name, before);
+	name_enter(c);
 	return -1;
 }
 
@@ -341,6 +412,8 @@ static json_t *settings_changed(const json_t *from, const json_t *to)
 int cell_respec(struct cell *c, json_t *spec, int64_t run, struct err *f)
 {
 	char *text = json_dumps(spec, JSON_COMPACT);
+	bool ports;
+	bool ruled;
 
 	db_begin(&c->d->db);
 	db_run(&c->d->db, f, "UPDATE cells SET spec=?,run=? WHERE id=?", "tit", text ? text : "{}",
@@ -353,24 +426,34 @@ int cell_respec(struct cell *c, json_t *spec, int64_t run, struct err *f)
 		json_decref(spec);
 		return -1;
 	}
+	ruled = !json_equal(json_object_get(c->spec, "policy"), json_object_get(spec, "policy")) ||
+		!json_equal(json_object_get(c->spec, "tools"), json_object_get(spec, "tools"));
 	/* Other checks: what those before found says nothing. */
 	if (!json_equal(json_object_get(c->spec, "health"), json_object_get(spec, "health")))
 		health_free(c);
+	ports = !json_equal(json_object_get(c->spec, "ports"), json_object_get(spec, "ports"));
 	json_decref(c->spec);
 	c->spec = spec;
+	if (ports && !c->keeper)
+		sleep_ports_change(c);
 	c->run = run;
 	c->restarts = 0;
 	health_follow(c);
+	if (ruled)
+		family_policy_follow(c);
+	if (family_has_children(c))
+		family_limits_tell(c);
 	return 0;
 }
 
 void cells_read(struct daemon *d)
 {
-	sqlite3_stmt *q =
-		db_query(&d->db,
-			 "SELECT id,name,spec,state,wanted,created,started,ended,status,reason,"
-			 "detail,restarts,seen,health,run FROM cells ORDER BY created,id",
-			 "");
+	sqlite3_stmt *q = db_query(
+		&d->db,
+		"SELECT id,name,spec,state,wanted,created,started,ended,status,reason,"
+		"detail,restarts,seen,health,run,sleep,ports,parent,result<>'' FROM cells ORDER BY "
+		"created,id",
+		"");
 
 	while (db_next(q)) {
 		json_t *spec = json_loads(db_text(q, 2), 0, NULL);
@@ -384,14 +467,35 @@ void cells_read(struct daemon *d)
 		c->ended = db_int(q, 7);
 		c->status = (int)db_int(q, 8);
 		c->reason = cell_reason_parse(db_text(q, 9));
-		failure_read(&c->failure, db_text(q, 10));
+		if (*db_text(q, 10))
+			failure_read(cell_failure(c), db_text(q, 10));
 		c->restarts = (uint32_t)db_int(q, 11);
 		c->seen = (uint64_t)db_int(q, 12);
 		health_read(c, db_text(q, 13));
 		c->run = db_int(q, 14);
+		c->sleep = (enum cell_sleep)db_int(q, 15);
+		if (*db_text(q, 16))
+			c->ports = json_loads(db_text(q, 16), 0, NULL);
+		snprintf(c->parent, sizeof(c->parent), "%s", db_text(q, 17));
+		c->has_result = db_int(q, 18);
 		c->ran_ms = (c->ended - c->started) / 1000000;
+		if (c->parent[0] && c->name[0])
+			c->layers = family_layers(c->id);
 	}
 	db_done(q);
+}
+
+struct err *cell_failure(struct cell *c)
+{
+	if (!c->failure)
+		c->failure = xalloc(sizeof(*c->failure));
+	return c->failure;
+}
+
+void cell_failure_clear(struct cell *c)
+{
+	free(c->failure);
+	c->failure = NULL;
 }
 
 /* ---- telling ---- */
@@ -429,6 +533,8 @@ json_t *cell_json(const struct cell *c, bool secrets)
 
 	if (c->name[0])
 		json_object_set_new(o, "name", json_string(c->name));
+	if (c->parent[0])
+		json_object_set_new(o, "parent", json_string(c->parent));
 	time_set(o, "created", c->created);
 	time_set(o, "started", c->started);
 	time_set(o, "ended", cell_state_is_live(c->state) ? 0 : c->ended);
@@ -437,7 +543,7 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "pid", json_integer(c->kernel_pid));
 	if (c->foreground && c->keeper)
 		json_object_set_new(o, "foreground", json_true());
-	if (c->ports && c->keeper)
+	if (c->ports && (c->keeper || c->state == CELL_SLEEPING))
 		json_object_set(o, "ports", c->ports);
 	if (c->command[0] && c->keeper)
 		json_object_set_new(o, "command", json_clean(c->command));
@@ -445,7 +551,7 @@ json_t *cell_json(const struct cell *c, bool secrets)
 		json_object_set_new(o, "exit_code", json_integer(c->status));
 	if (c->reason)
 		json_object_set_new(o, "reason", json_string(cell_reason_name(c->reason)));
-	failure_set(o, &c->failure);
+	failure_set(o, c->failure);
 	if (c->unmerged)
 		json_object_set_new(o, "unmerged", json_err(c->unmerged));
 	if (health)
@@ -475,10 +581,22 @@ void cell_wait_remove(struct cell_wait *w)
 /* Nobody calls this from within a call for one of those who wait. */
 static void cell_changed(struct cell *c, bool gone)
 {
-	struct cell_wait *w, *tmp;
+	struct list now = LIST_INIT(now);
+	struct cell_wait *w;
 
-	list_for_each_safe(w, tmp, &c->waits, link)
+	/* A call may remove, and free, any of them. */
+	while (!list_is_empty(&c->waits)) {
+		w = list_first(&c->waits, struct cell_wait, link);
+		list_remove(&w->link);
+		list_append(&now, &w->link);
+	}
+	while (!list_is_empty(&now)) {
+		w = list_first(&now, struct cell_wait, link);
+		list_remove(&w->link);
+		if (!gone)
+			list_append(&c->waits, &w->link);
 		w->fn(w, c, gone);
+	}
 }
 
 static void on_notify(uv_timer_t *t)
@@ -519,6 +637,7 @@ static void timer_closed(uv_handle_t *h)
 
 void cell_timer(struct cell *c, int64_t ms, uv_timer_cb fn)
 {
+	c->resting = false;
 	if (c->timer) {
 		uv_close((uv_handle_t *)c->timer, timer_closed);
 		c->timer = NULL;

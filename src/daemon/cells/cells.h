@@ -19,14 +19,24 @@
 struct keeper_link;
 struct cell_wait;
 struct health;
+struct sleep_ports;
 struct usage;
 struct visit;
+
+/* On its way into sleep, or out of it. The numbers are in the database. */
+enum cell_sleep {
+	SLEEP_NO, /* neither; it may be asleep */
+	SLEEP_ASKED, /* running: its keeper was asked to stop it unless somebody uses it */
+	SLEEP_FALLING, /* stopping, in order to sleep */
+	SLEEP_WAKING, /* starting, because somebody uses it */
+};
 
 struct cell {
 	struct list link;
 	struct daemon *d;
 	char id[CELL_ID_LEN + 1]; /* a named one's is that of its disk */
 	char name[CELL_NAME_LEN + 1]; /* "": none, and it goes soon after its end */
+	char parent[CELL_ID_LEN + 1]; /* the id of the cell that made it (family.h); "": none */
 	json_t *spec;
 	int64_t run; /* whose settings these are (runfollow.h); 0: given by a client of vivd */
 	enum cell_state state;
@@ -38,7 +48,8 @@ struct cell {
 	bool spawning; /* its keeper was started by us and has not answered yet */
 	int status; /* exit status of the last run; -1: none */
 	enum cell_reason reason; /* why the last run ended */
-	struct err failure; /* of the last run; kind 0: none */
+	bool has_result; /* the last run left one (result.h) */
+	struct err *failure; /* of the last run; NULL: none */
 	/* why the room that only a removed snapshot needed was not freed; NULL: it was */
 	struct err *unmerged;
 	uint32_t restarts; /* in a row */
@@ -46,11 +57,20 @@ struct cell {
 	/* something slow is being done with it (removed, renamed, set back): no other change
 	 * meanwhile; its end counts as one */
 	bool busy;
+	unsigned removing; /* requests that remove it when it has ended: it is not started again */
 	bool changing; /* its keeper is being told of other limits (change.h) */
+	/* its keeper is being told what its children leave, and is to be told again (family.h) */
+	bool leaving, leave_again;
+	/* of a child with a name: the sealed layers of its disk, {"DISK/N": [BYTES, FILES]} */
+	json_t *layers;
+	/* its layers are being changed for a cell; what that may take until they are counted */
+	bool layering;
+	uint64_t layer_bytes, layer_files;
 	struct keeper_link *keeper; /* NULL: none */
 	/* its files are being used while it does not run (offline.h); NULL: they are not */
 	struct visit *visit;
 	int32_t kernel_pid;
+	bool calls; /* it may use the API at its door (family.h) */
 	bool foreground; /* somebody's 'viv run' stays with it */
 	/* of the host, that lead into it, as the API shows them; NULL: none, or not known yet */
 	json_t *ports;
@@ -59,13 +79,28 @@ struct cell {
 	enum { ASKS_KNOWN, ASKS_ASKED, ASKS_AGAIN } asks;
 	int64_t noting; /* the row that is on its way to its journal (journal/note.c); 0: none */
 	char command[160]; /* of its first process, cut off; as its keeper tells it */
-	uint32_t procs; /* that run in it; counted for the idle time-out */
+	/* what runs in it (rest.c): all processes, those that mean that somebody uses it, and
+	 * agents of sessions; and what vivd does in it */
+	uint32_t procs, execs, agents, holds;
+	uint64_t idle_due, sleep_due; /* when its times are over, by the loop's clock; 0: not */
+	bool resting; /* the timer is for that */
+	bool connected; /* somebody was, when its keeper was asked last */
+	bool adopting; /* vivd has just started, and looks for its keeper */
+	/* its start was under way when the last vivd ended, and nothing says that a keeper came up
+	 * (adopt.c); and whoever made it starts it again in that case */
+	bool unborn, redone;
 	bool idled; /* it is being stopped because nothing ran in it */
+	enum cell_sleep sleep;
+	uint64_t sleeps; /* how often it fell asleep: it may be woken before anybody looks */
+	int64_t sleep_grace; /* nanoseconds for its processes to end, when it was told to sleep */
+	const char *why; /* it sleeps or wakes: a constant */
+	uint64_t woken; /* when it was woken in this run, by uv_hrtime(); 0: it was not */
+	struct sleep_ports *ports_held; /* of a cell without a keeper (sleepports.h); NULL: none */
 	struct health *health; /* NULL: it has no checks */
 	struct usage *usage; /* NULL: nobody asked yet */
 	struct list waits; /* struct cell_wait */
 	struct list changed; /* in the daemon's, when those who wait are still to be told */
-	struct cell *next; /* of the same bucket of ids */
+	struct cell *next, *next_named; /* of the same bucket of ids, of names */
 	uv_timer_t *timer; /* of a restart, of the end of its record, of idleness; NULL: none */
 	int64_t restart_at; /* nanoseconds since 1970; 0: not waiting for one */
 };
@@ -97,16 +132,20 @@ struct cell *cell_by_name(struct daemon *d, const char *name);
 /* A new one with its row. Takes spec. id: of the disk; NULL: a new one. NULL: an error. */
 struct cell *cell_new(struct daemon *d, const char *id, const char *name, json_t *spec,
 		      struct err *f);
+/* The same for a child of a cell (family.h); parent NULL: it has none. */
+struct cell *cell_new_child(struct daemon *d, const char *parent, const char *id, const char *name,
+			    json_t *spec, struct err *f);
 /* The same for one that was found in the store. */
 struct named;
 struct cell *cell_found(struct daemon *d, const struct named *n);
 /* A named cell is about to get a disk, of which its row cannot know the id yet: what it is to be is
  * noted before. cell_new ends that; cell_making_end when nothing came of it. A vivd that is killed
  * in between leaves the note for the next one. */
-int cell_making(struct daemon *d, const char *name, const json_t *spec, struct err *f);
+int cell_making(struct daemon *d, const char *parent, const char *name, const json_t *spec,
+		struct err *f);
 void cell_making_end(struct daemon *d, const char *name);
-/* The note on a name; NULL: none. The caller's. */
-json_t *cell_making_read(struct daemon *d, const char *name);
+/* The note on a name, and whose child it is to be; NULL: none. The caller's. */
+json_t *cell_making_read(struct daemon *d, const char *name, char parent[CELL_ID_LEN + 1]);
 /* A state change, its row and its event. False: not from this state (409), or it could not be
  * written (507). */
 bool cell_move(struct cell *c, enum cell_input in, struct err *f);
@@ -118,6 +157,10 @@ int cell_forget(struct cell *c, struct err *f);
 int cell_rename(struct cell *c, const char *name, struct err *f);
 /* Another spec. Takes it; run: whose it is, as in struct cell. */
 int cell_respec(struct cell *c, json_t *spec, int64_t run, struct err *f);
+
+/* The failure of its last run, to be set; and there is none any more. */
+struct err *cell_failure(struct cell *c);
+void cell_failure_clear(struct cell *c);
 
 /* What is told of it; secrets: the environment too, but for what the spec calls secret. */
 json_t *cell_json(const struct cell *c, bool secrets);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/cells/cells.h"
 #include "daemon/state/fields.h"
 
 /* The settings as the table has them; the caller's, by run_options_fini(). */
@@ -24,6 +25,35 @@ int cellspec_check(const json_t *spec, struct err *f)
 	int err = spec_read(spec, &o, f);
 
 	run_options_fini(&o);
+	return err;
+}
+
+int cellspec_attenuate(const json_t *parent, json_t **child, struct err *f)
+{
+	struct run_options has = { 0 }, gets = { 0 };
+	struct buf text = { 0 };
+	json_t *made = NULL;
+	int err = spec_read(parent, &has, f);
+
+	if (!err)
+		err = spec_read(*child, &gets, f);
+	if (!err)
+		err = spec_attenuate(&has, &gets, f);
+	if (!err) {
+		buf_add_text(&text, "{");
+		run_options_write(&gets, 0, &text);
+		buf_add_text(&text, "}");
+		made = json_loadb((char *)text.p, text.len, 0, NULL);
+		if (!made)
+			err = err_set(f, ERR_INVALID, "the settings of the cell cannot be written");
+	}
+	if (made) {
+		json_decref(*child);
+		*child = made;
+	}
+	buf_free(&text);
+	run_options_fini(&has);
+	run_options_fini(&gets);
 	return err;
 }
 
@@ -84,13 +114,15 @@ static void spec_words(const json_t *spec, unsigned what, struct buf *b)
 	run_options_fini(&o);
 }
 
-void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *b)
+void cellspec_words(const struct cell *c, struct buf *b)
 {
-	option(b, *name ? "--name" : "--id", *name ? name : id);
+	option(b, c->name[0] ? "--name" : "--id", c->name[0] ? c->name : c->id);
+	if (c->parent[0])
+		option(b, "--parent", c->parent);
 	word(b, "--leave");
-	if (!json_object_get(spec, "command"))
+	if (!json_object_get(c->spec, "command"))
 		word(b, "--idle");
-	spec_words(spec, 0, b);
+	spec_words(c->spec, 0, b);
 }
 
 void cellspec_visit_words(const json_t *spec, const char *name, struct buf *b)

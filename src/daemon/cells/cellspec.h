@@ -12,10 +12,13 @@
 
 /* Checks all of it by the table of settings. */
 int cellspec_check(const json_t *spec, struct err *f);
+/* What a child asks for becomes what it gets of what its parent has (spec/options.h); *child is
+ * replaced. */
+int must_check cellspec_attenuate(const json_t *parent, json_t **child, struct err *f);
 struct restart cellspec_restart(const json_t *spec);
-/* Words after 'viv run': strings, each with its NUL, for the keeper of the cell with this id. name:
- * "" or the cell's. */
-void cellspec_words(const json_t *spec, const char *id, const char *name, struct buf *ret);
+struct cell;
+/* Words after 'viv run': strings, each with its NUL, for the keeper of the cell. */
+void cellspec_words(const struct cell *c, struct buf *ret);
 /* Can a cell that has booted with nothing but its image become this one? */
 bool cellspec_fits_warm(const json_t *spec);
 /* The same for a look at the files of a named cell that does not run: nothing of it is started. */

@@ -4,46 +4,71 @@
 #include <string.h>
 
 static const char *const state_names[CELL_STATES] = {
-	[CELL_CREATED] = "created", [CELL_STARTING] = "starting", [CELL_RUNNING] = "running",
-	[CELL_PAUSED] = "paused",   [CELL_STOPPING] = "stopping", [CELL_STOPPED] = "stopped",
-	[CELL_FAILED] = "failed",   [CELL_REMOVED] = "removed",
+	[CELL_CREATED] = "created",	[CELL_STARTING] = "starting", [CELL_RUNNING] = "running",
+	[CELL_PAUSED] = "paused",	[CELL_STOPPING] = "stopping", [CELL_STOPPED] = "stopped",
+	[CELL_FAILED] = "failed",	[CELL_REMOVED] = "removed",   [CELL_SLEEPING] = "sleeping",
+	[CELL_COMPLETED] = "completed",
 };
 
 static const char *const input_names[CELL_INPUTS] = {
-	[IN_START] = "start",	[IN_STOP] = "stop",	[IN_PAUSE] = "pause",
-	[IN_RESUME] = "resume", [IN_REMOVE] = "remove", [IN_UP] = "up",
-	[IN_END] = "end",	[IN_BROKE] = "break",	[IN_LOST] = "lose",
+	[IN_START] = "start",	[IN_STOP] = "stop",   [IN_PAUSE] = "pause", [IN_RESUME] = "resume",
+	[IN_REMOVE] = "remove", [IN_SLEEP] = "sleep", [IN_UP] = "up",	    [IN_END] = "end",
+	[IN_BROKE] = "break",	[IN_LOST] = "lose",   [IN_SLEPT] = "sleep", [IN_DONE] = "complete",
 };
 
 static const uint8_t table[CELL_STATES][CELL_INPUTS] = {
-	[CELL_CREATED] = { [IN_START] = CELL_STARTING, [IN_REMOVE] = CELL_REMOVED },
+	[CELL_CREATED] = { [IN_START] = CELL_STARTING,
+			   [IN_REMOVE] = CELL_REMOVED,
+			   [IN_SLEEP] = CELL_SLEEPING },
 	[CELL_STARTING] = { [IN_STOP] = CELL_STOPPING,
+			    [IN_SLEEP] = CELL_STOPPING,
+			    [IN_SLEPT] = CELL_SLEEPING,
 			    [IN_UP] = CELL_RUNNING,
 			    [IN_END] = CELL_STOPPED,
+			    [IN_DONE] = CELL_COMPLETED,
 			    [IN_BROKE] = CELL_FAILED,
 			    [IN_LOST] = CELL_FAILED },
 	[CELL_RUNNING] = { [IN_STOP] = CELL_STOPPING,
+			   [IN_SLEEP] = CELL_STOPPING,
 			   [IN_PAUSE] = CELL_PAUSED,
 			   [IN_END] = CELL_STOPPED,
+			   [IN_DONE] = CELL_COMPLETED,
 			   [IN_BROKE] = CELL_FAILED,
 			   [IN_LOST] = CELL_FAILED },
 	[CELL_PAUSED] = { [IN_STOP] = CELL_STOPPING,
+			  [IN_SLEEP] = CELL_STOPPING,
 			  [IN_RESUME] = CELL_RUNNING,
 			  [IN_END] = CELL_STOPPED,
+			  [IN_DONE] = CELL_COMPLETED,
 			  [IN_BROKE] = CELL_FAILED,
 			  [IN_LOST] = CELL_FAILED },
 	[CELL_STOPPING] = { [IN_STOP] = CELL_STOPPING,
+			    [IN_SLEEP] = CELL_STOPPING,
+			    [IN_SLEPT] = CELL_SLEEPING,
 			    [IN_END] = CELL_STOPPED,
+			    [IN_DONE] = CELL_COMPLETED,
 			    [IN_BROKE] = CELL_FAILED,
 			    [IN_LOST] = CELL_FAILED },
-	[CELL_STOPPED] = { [IN_START] = CELL_STARTING, [IN_REMOVE] = CELL_REMOVED },
-	[CELL_FAILED] = { [IN_START] = CELL_STARTING, [IN_REMOVE] = CELL_REMOVED },
+	[CELL_STOPPED] = { [IN_START] = CELL_STARTING,
+			   [IN_REMOVE] = CELL_REMOVED,
+			   [IN_SLEEP] = CELL_SLEEPING },
+	[CELL_COMPLETED] = { [IN_START] = CELL_STARTING,
+			     [IN_REMOVE] = CELL_REMOVED,
+			     [IN_SLEEP] = CELL_SLEEPING },
+	[CELL_FAILED] = { [IN_START] = CELL_STARTING,
+			  [IN_REMOVE] = CELL_REMOVED,
+			  [IN_SLEEP] = CELL_SLEEPING },
+	[CELL_SLEEPING] = { [IN_START] = CELL_STARTING,
+			    [IN_STOP] = CELL_STOPPED,
+			    [IN_REMOVE] = CELL_REMOVED,
+			    [IN_SLEEP] = CELL_SLEEPING },
 };
 
 static const char *const reason_names[CELL_REASONS] = {
 	[REASON_NONE] = "",	      [REASON_EXITED] = "exited", [REASON_ASKED] = "asked",
 	[REASON_TIMEOUT] = "timeout", [REASON_IDLE] = "idle",	  [REASON_MEMORY] = "memory",
 	[REASON_FAILED] = "failed",   [REASON_LOST] = "lost",	  [REASON_UNHEALTHY] = "unhealthy",
+	[REASON_SLEEP] = "sleep",
 };
 
 const char *cell_reason_name(enum cell_reason r)

@@ -6,12 +6,15 @@
  *                          ▲   │             │  resume         │
  *                    start │   │ stop        │ stop            │ stop
  *                          │   ▼             ▼                 │
- *      stopped, failed ◀───┴── stopping ◀────┴─────────────────┘
- *          end (from starting, running, paused, stopping), broke likewise
+ *    stopped, completed, ◀─┴── stopping ◀────┴─────────────────┘
+ *    failed   end (from starting, running, paused, stopping), done and broke likewise
  *
- * A cell is removed from created, stopped or failed. stopped: it ended, by itself or because it was
- * asked to, with an exit status. failed: it could not start, its kernel broke down, or its keeper
- * was lost. */
+ * A cell is removed from created, stopped, completed, failed or sleeping. sleeping: nothing of it
+ * runs, and whoever uses it starts it. A cell that is to sleep is stopping until its keeper is gone
+ * (slept); one that has no keeper sleeps at once, and stop makes it stopped. stopped: it ended
+ * because it was asked to, or by itself with another exit status than 0, or it is about to be
+ * started again. completed: its command ended by itself with status 0, and nobody starts it again.
+ * failed: it could not start, its kernel broke down, or its keeper was lost. */
 #ifndef VIV_DAEMON_CELLS_CELLSTATE_H
 #define VIV_DAEMON_CELLS_CELLSTATE_H
 
@@ -28,6 +31,8 @@ enum cell_state {
 	CELL_STOPPED,
 	CELL_FAILED,
 	CELL_REMOVED,
+	CELL_SLEEPING, /* here, because the numbers are in the database */
+	CELL_COMPLETED,
 	CELL_STATES,
 };
 
@@ -38,11 +43,14 @@ enum cell_input {
 	IN_PAUSE,
 	IN_RESUME,
 	IN_REMOVE,
+	IN_SLEEP,
 	/* told by its keeper, or of it */
 	IN_UP, /* it runs */
 	IN_END, /* it ended */
 	IN_BROKE, /* it could not start, or broke down */
 	IN_LOST, /* its keeper is gone without a word */
+	IN_SLEPT, /* it has ended, and is to sleep */
+	IN_DONE, /* its command ended with status 0, and it is not started again */
 	CELL_INPUTS,
 };
 
@@ -57,6 +65,7 @@ enum cell_reason {
 	REASON_FAILED, /* it could not start, or its kernel broke down */
 	REASON_LOST, /* its keeper was killed */
 	REASON_UNHEALTHY,
+	REASON_SLEEP, /* it was put to sleep */
 	CELL_REASONS,
 };
 

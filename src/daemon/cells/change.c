@@ -242,7 +242,9 @@ static void restart_follow(struct cell *c)
 static void change_keep(struct change *x, struct cell *c)
 {
 	bool idle = !json_equal(json_object_get(c->spec, "idle_timeout"),
-				json_object_get(x->spec, "idle_timeout"));
+				json_object_get(x->spec, "idle_timeout")) ||
+		    !json_equal(json_object_get(c->spec, "sleep_after"),
+				json_object_get(x->spec, "sleep_after"));
 	struct err f = { 0 };
 
 	bool policy = policy_differs(c->spec, x->spec);

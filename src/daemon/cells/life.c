@@ -15,11 +15,15 @@
 
 #include "base/log.h"
 #include "daemon/cells/cellspec.h"
+#include "daemon/cells/family.h"
 #include "daemon/cells/health.h"
 #include "daemon/cells/lifepriv.h"
+#include "daemon/cells/result.h"
 #include "daemon/cells/runfollow.h"
 #include "daemon/keepers/spawn.h"
 #include "daemon/cells/usage.h"
+#include "daemon/cells/sleep.h"
+#include "daemon/cells/sleepports.h"
 #include "daemon/cells/uses.h"
 #include "keeper/named.h"
 #include "daemon/cells/offline.h"
@@ -74,6 +78,8 @@ static void end_remove(const struct cell *c)
 
 	if (dir < 0)
 		return;
+	snprintf(name, sizeof(name), "%s.result", c->id);
+	unlinkat(dir, name, 0);
 	snprintf(name, sizeof(name), "%s.end", c->id);
 	unlinkat(dir, name, 0);
 	close(dir);
@@ -144,9 +150,9 @@ static void end_note(struct cell *c, const struct keep_msg *m)
 	/* Its own word, however late it is heard: another run may have begun since. */
 	c->ended = MIN((int64_t)m->time, time_now());
 	c->reason = reason_of(m->b);
-	c->failure.kind = ERR_NONE;
+	cell_failure_clear(c);
 	if (m->b == KEEP_FAILED || m->b == KEEP_OUT_OF_MEMORY)
-		keep_text_get(m->text, err_kind_of_status(m->a), &c->failure);
+		keep_text_get(m->text, err_kind_of_status(m->a), cell_failure(c));
 }
 
 static void on_restart(uv_timer_t *t);
@@ -162,10 +168,10 @@ static void on_restart(uv_timer_t *t)
 	struct cell *c = t->data;
 	struct err f = { 0 };
 
-	c->restart_at = 0;
 	cell_timer(c, -1, NULL);
 	if (cell_start(c, &f) == 0)
 		return;
+	c->restart_at = 0;
 	log_warn("cell %s is not started again: %s", c->id, err_line(&f).str);
 	/* There may be room for its state later. */
 	if (f.kind == ERR_STORAGE)
@@ -174,7 +180,8 @@ static void on_restart(uv_timer_t *t)
 
 bool cell_is_kept(const struct cell *c)
 {
-	return c->name[0] && !json_is_true(json_object_get(c->spec, "auto_remove"));
+	return c->name[0] && !json_is_true(json_object_get(c->spec, "auto_remove")) &&
+	       !family_is_orphan(c);
 }
 
 static void on_removed(void *arg, const struct err *f)
@@ -205,16 +212,37 @@ static void on_linger(uv_timer_t *t)
 
 void cell_linger(struct cell *c)
 {
+	struct cell *o = NULL;
+
 	cell_timer(c, c->name[0] ? CELL_REMOVE_MS : CELL_LINGER_MS, on_linger);
+	while ((o = family_surplus(c, o)))
+		cell_timer(o, 0, on_linger);
+}
+
+/* The milliseconds until it is started again; -1: it is not. */
+static int64_t policy_delay(const struct cell *c, uint32_t *row)
+{
+	struct restart r = cellspec_restart(c->spec);
+
+	return restart_delay(&r, row, !c->wanted || c->reason == REASON_ASKED,
+			     c->state == CELL_FAILED || c->reason == REASON_UNHEALTHY, c->status,
+			     health_was_good(c) ? c->ran_ms : 0);
+}
+
+/* Its command has done its work: what the end of a run is for its state. */
+static enum cell_input end_input(const struct cell *c)
+{
+	uint32_t row = c->restarts;
+
+	return c->reason == REASON_EXITED && c->status == 0 && policy_delay(c, &row) < 0
+		       ? IN_DONE
+		       : cell_reason_input(c->reason);
 }
 
 /* After a run: started again, kept, or forgotten after a while. */
 void cell_policy(struct cell *c)
 {
-	struct restart r = cellspec_restart(c->spec);
-	int64_t delay = restart_delay(&r, &c->restarts, !c->wanted || c->reason == REASON_ASKED,
-				      c->state == CELL_FAILED || c->reason == REASON_UNHEALTHY,
-				      c->status, health_was_good(c) ? c->ran_ms : 0);
+	int64_t delay = policy_delay(c, &c->restarts);
 
 	if (delay >= 0) {
 		restart_wait(c, delay);
@@ -238,7 +266,15 @@ static bool is_sick(const struct cell *c)
 /* No keeper any more, and why is noted: the state follows. */
 static void cell_over(struct cell *c)
 {
-	if (c->idled && c->reason == REASON_ASKED)
+	/* Its keeper agreed to stop it, or was told to; however it went then. */
+	bool sleeps = (c->sleep == SLEEP_FALLING && c->state == CELL_STOPPING) ||
+		      (c->sleep == SLEEP_ASKED && c->reason == REASON_ASKED) ||
+		      (c->sleep == SLEEP_WAKING && c->reason == REASON_LOST && c->adopting);
+
+	c->sleep = SLEEP_NO;
+	if (sleeps)
+		c->reason = REASON_SLEEP;
+	else if (c->idled && c->reason == REASON_ASKED)
 		c->reason = REASON_IDLE;
 	else if (is_sick(c) && c->wanted && c->reason == REASON_ASKED)
 		c->reason = REASON_UNHEALTHY;
@@ -251,11 +287,22 @@ static void cell_over(struct cell *c)
 	c->ended = c->ended ? c->ended : time_now();
 	c->ran_ms = (int64_t)(uv_hrtime() - c->began) / 1000000;
 	db_begin(&c->d->db);
-	cell_move(c, cell_reason_input(c->reason), NULL);
-	cell_policy(c);
+	cell_result_take(c);
+	if (sleeps) {
+		c->wanted = false;
+		cell_failure_clear(c);
+		/* One that its keeper stopped before it was told that it may is running here. */
+		if (c->state == CELL_RUNNING || c->state == CELL_PAUSED)
+			cell_move(c, IN_SLEEP, NULL);
+		cell_move(c, IN_SLEPT, NULL);
+	} else {
+		cell_move(c, end_input(c), NULL);
+		cell_policy(c);
+	}
 	/* What the keeper left is needed until this is written. */
 	if (db_end(&c->d->db, NULL) == 0)
 		end_remove(c);
+	family_over(c);
 }
 
 static void keeper_gone(void *arg)
@@ -269,7 +316,7 @@ static void keeper_gone(void *arg)
 		} else {
 			c->status = 137;
 			c->reason = REASON_LOST;
-			err_note(&c->failure, ERR_FAILED, "the cell's keeper was killed");
+			err_note(cell_failure(c), ERR_FAILED, "the cell's keeper was killed");
 			keep_bury(c->id);
 		}
 	}
@@ -278,62 +325,9 @@ static void keeper_gone(void *arg)
 
 void cell_lost(struct cell *c)
 {
+	c->adopting = true;
 	keeper_gone(c);
-}
-
-/* ---- idle cells ---- */
-
-static void on_idle(uv_timer_t *t)
-{
-	struct cell *c = t->data;
-	struct err f = { 0 };
-
-	cell_timer(c, -1, NULL);
-	if (c->state != CELL_RUNNING || c->procs)
-		return;
-	c->idled = true;
-	if (cell_stop(c, cell_grace(c), &f) < 0)
-		log_warn("cell %s is idle and cannot be stopped: %s", c->id, err_line(&f).str);
-}
-
-/* The number of its processes changed. Its time-out begins when none runs. */
-static void procs_set(struct cell *c, uint32_t n)
-{
-	double seconds = json_number_value(json_object_get(c->spec, "idle_timeout"));
-
-	c->procs = n;
-	if (seconds > 0 && cell_state_is_live(c->state))
-		cell_timer(c, n ? -1 : (int64_t)(seconds * 1000), on_idle);
-}
-
-void cell_hold(struct cell *c, int n)
-{
-	procs_set(c, n > 0 ? c->procs + 1 : c->procs ? c->procs - 1 : 0);
-}
-
-static void procs_counted(void *arg, const struct keep_msg *m, int *fds, unsigned nfds)
-{
-	struct cell *c = arg;
-
-	(void)fds;
-	(void)nfds;
-	if (m && m->type == KEEP_PROC && !m->proc_is.ended && !(m->proc_is.flags & KEEP_X_QUIET))
-		c->procs++;
-	else if (m && m->type == KEEP_OK)
-		procs_set(c, c->procs);
-}
-
-void cell_idle_reset(struct cell *c)
-{
-	struct keep_msg m = { .type = KEEP_PROCS };
-
-	if (!c->keeper)
-		return;
-	cell_timer(c, -1, NULL);
-	c->procs = 0;
-	if (json_object_get(c->spec, "idle_timeout") &&
-	    link_ask(c->keeper, &m, NULL, 0, procs_counted, c) < 0)
-		log_warn("cell %s: its keeper does not take a message", c->id);
+	c->adopting = false;
 }
 
 /* ---- events of the keeper ---- */
@@ -408,11 +402,11 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 		if (m->proc == KEEP_FIRST)
 			snprintf(c->command, sizeof(c->command), "%.*s",
 				 (int)sizeof(c->command) - 1, m->text);
-		procs_set(c, c->procs + 1);
+		cell_proc(c, m->proc, m->flags, true);
 		break;
 	case KEEP_EV_EXIT:
 		event_add(d, "process.exited", c->id, process_json(m));
-		procs_set(c, c->procs ? c->procs - 1 : 0);
+		cell_proc(c, m->proc, m->flags, false);
 		break;
 	case KEEP_EV_LIMIT:
 		event_add(d, "limit", c->id, limit_json(m));
@@ -448,14 +442,18 @@ static void keeper_event(void *arg, const struct keep_msg *m)
 static void stop_send(struct cell *c, int64_t grace)
 {
 	struct keep_msg m = { .type = KEEP_STOP, .n = (uint64_t)grace };
+	int err = c->keeper ? link_ask(c->keeper, &m, NULL, 0, link_ignore, NULL) : 0;
 
-	if (c->keeper && link_ask(c->keeper, &m, NULL, 0, link_ignore, NULL) < 0)
-		log_warn("cell %s: its keeper does not take a message", c->id);
+	if (err < 0)
+		log_warn("cell %s: its keeper does not take a message: %s", c->id, strerror(-err));
 }
 
 void cell_stop_again(struct cell *c)
 {
-	stop_send(c, cell_grace(c));
+	if (c->sleep == SLEEP_FALLING)
+		cell_sleep_send(c);
+	else
+		stop_send(c, cell_grace(c));
 }
 
 void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t since)
@@ -464,8 +462,9 @@ void cell_linked_by(struct cell *c, const struct keep_hello *h, int fd, uint64_t
 
 	c->kernel_pid = h->kernel_pid;
 	c->foreground = h->flags & KEEP_H_FOREGROUND;
+	c->calls = h->flags & KEEP_H_CELLS;
 	c->keeper = link_new(c->d, fd, h->keeper_pid, since, &o);
-	c->procs = 0;
+	cell_rest_begin(c);
 	json_decref(c->ports);
 	c->ports = NULL;
 	if (h->flags & KEEP_H_PORTS)
@@ -494,10 +493,16 @@ void cell_linked(struct cell *c, const struct keep_hello *h, uint64_t since)
 		return;
 	/* What was started before those events is counted by the keeper. */
 	cell_idle_reset(c);
+	/* Children that have files keep their part of its disk. */
+	if (c->keeper && family_has_children(c))
+		family_limits_tell(c);
+	/* A start may have made one layer of many. */
+	if (json_object_size(c->layers))
+		family_layers_count(c);
 	if (c->state == CELL_STARTING)
 		cell_move(c, IN_UP, NULL);
 	else if (c->state == CELL_STOPPING)
-		stop_send(c, cell_grace(c));
+		cell_stop_again(c);
 	health_follow(c);
 }
 
@@ -519,7 +524,7 @@ static void spawned(void *arg, const struct keep_hello *h, int ready, int status
 	} else {
 		c->reason = REASON_FAILED;
 		c->status = status;
-		c->failure = *e;
+		*cell_failure(c) = *e;
 	}
 	cell_over(c);
 }
@@ -527,21 +532,46 @@ static void spawned(void *arg, const struct keep_hello *h, int ready, int status
 void cell_start_cold(struct cell *c)
 {
 	struct buf words = { 0 };
+	int fds[PORTS_MAX];
+	unsigned n = sleep_ports_give(c, fds);
 
 	c->spawning = true;
-	cellspec_words(c->spec, c->id, c->name, &words);
-	keeper_spawn(c->d, &words, spawned, c);
+	cellspec_words(c, &words);
+	if (n || c->woken)
+		buf_add(&words, "--woken", sizeof("--woken"));
+	keeper_spawn_given(c->d, &words, fds, n, spawned, c);
 	buf_free(&words);
 }
 
 void cell_start_error(const struct cell *c, const char *text, struct err *e)
 {
-	*e = c->failure;
+	*e = c->failure ? *c->failure : (struct err){ 0 };
 	e->kind = ERR_START_FAILED;
-	if (c->failure.kind)
+	if (c->failure)
 		err_wrap(e, "%s", text);
 	else
 		err_note(e, ERR_START_FAILED, "%s", text);
+}
+
+/* What it needs is there. */
+static void start_go(struct cell *c)
+{
+	c->spawning = false;
+	if (c->visit) {
+		c->spawning = true;
+		visit_before(c, cell_start_cold);
+	} else if (!cell_start_pooled(c)) {
+		cell_start_cold(c);
+	}
+}
+
+static void start_refused(struct cell *c, const struct err *e)
+{
+	c->spawning = false;
+	c->reason = REASON_FAILED;
+	c->status = 125;
+	*cell_failure(c) = *e;
+	cell_over(c);
 }
 
 int cell_start(struct cell *c, struct err *f)
@@ -550,11 +580,17 @@ int cell_start(struct cell *c, struct err *f)
 
 	if (c->d->ending)
 		return err_set(f, ERR_ENDING, "vivd is about to end");
+	if (c->removing)
+		return err_set(f, ERR_WRONG_STATE, "the cell is being removed");
 	if (c->run == RUN_UNNAMED)
 		return err_set(f, ERR_WRONG_STATE,
 			       "the cell was a 'viv run' without a name, which keeps nothing" REMEDY
 			       "run it again");
+	if (family_may_start(c, f) < 0 || family_policy_renew(c, f) < 0)
+		return -1;
 	cell_run_follow(c);
+	c->sleep = c->state == CELL_SLEEPING ? SLEEP_WAKING : SLEEP_NO;
+	c->woken = c->sleep ? uv_hrtime() : 0;
 	c->wanted = true;
 	c->started = time_now();
 	c->began = uv_hrtime();
@@ -562,9 +598,11 @@ int cell_start(struct cell *c, struct err *f)
 	c->status = -1;
 	c->reason = REASON_NONE;
 	c->command[0] = '\0';
-	c->failure.kind = ERR_NONE;
+	c->failure = NULL;
 	c->seen = 0;
 	if (!cell_move(c, IN_START, f)) {
+		c->sleep = before.sleep;
+		c->woken = before.woken;
 		c->wanted = before.wanted;
 		c->started = before.started;
 		c->ended = before.ended;
@@ -574,19 +612,17 @@ int cell_start(struct cell *c, struct err *f)
 		c->seen = before.seen;
 		return -1;
 	}
+	free(before.failure);
 	cell_timer(c, -1, NULL);
 	c->restart_at = 0;
 	c->d->count.starts++;
 	if (before.started)
 		remains_remove(c, REMAINS_LOGS);
+	cell_result_forget(c);
 	health_reset(c);
 	usage_drop(c);
-	if (c->visit) {
-		c->spawning = true;
-		visit_before(c, cell_start_cold);
-	} else if (!cell_start_pooled(c)) {
-		cell_start_cold(c);
-	}
+	c->spawning = true;
+	family_take(c, start_go, start_refused);
 	return 0;
 }
 
@@ -603,11 +639,14 @@ int cell_stop(struct cell *c, int64_t grace, struct err *f)
 		if (!cell_is_kept(c))
 			cell_linger(c);
 	}
+	if (c->state == CELL_SLEEPING)
+		return cell_move(c, IN_STOP, f) ? 0 : -1;
 	if (!cell_state_is_live(c->state))
 		return waited ? 0
 			      : err_set(f, ERR_WRONG_STATE, "the cell does not run; it is %s",
 					cell_state_name(c->state));
 	c->wanted = false;
+	c->sleep = SLEEP_NO;
 	if (!cell_move(c, IN_STOP, f))
 		return -1;
 	stop_send(c, grace);

@@ -18,9 +18,11 @@ void cell_stop_sick(struct cell *c);
 /* Removes it and its files: a cell that has ended. The store's work is done by a thread; done is
  * called later with NULL or a error. On success the cell is gone before. */
 void cell_remove(struct cell *c, void (*done)(void *arg, const struct err *f), void *arg);
-/* Its idle time-out was changed: what runs in it is counted again. */
+/* Its idle time-out or the time after which it sleeps was changed: what runs in it is counted again
+ * (rest.c). */
 void cell_idle_reset(struct cell *c);
-/* Something of ours begins (1) or ends (-1) in a running cell, which is not idle meanwhile. */
+/* Something of ours begins (1) or ends (-1) in a cell, which is not idle meanwhile and does not
+ * fall asleep. Each begin has one end, whatever becomes of the cell in between. */
 void cell_hold(struct cell *c, int n);
 /* Of a cell that was asked to stop or start just now: where the time for that comes from. */
 int64_t cell_grace(const struct cell *c);

@@ -15,6 +15,14 @@ void cell_start_cold(struct cell *c);
 /* A cell of the pool becomes it, or cell_start_cold follows. False: no such cell fits
  * (poolstart.c). */
 bool cell_start_pooled(struct cell *c);
+/* A process began or ended in it, with these KEEP_X_ (rest.c). */
+void cell_proc(struct cell *c, uint32_t proc, uint32_t flags, bool began);
+/* It has another keeper: nothing is known to run in it. */
+void cell_rest_begin(struct cell *c);
+/* Its state changed, or what runs in it: its times for that begin, or are off. */
+void cell_rest(struct cell *c);
+/* Its keeper is told that it is to sleep (sleep.c). */
+void cell_sleep_send(struct cell *c);
 /* It is to stop, and its keeper is told (again). */
 void cell_stop_again(struct cell *c);
 /* It should have a keeper and has none. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "daemon/cells/family.h"
 #include "daemon/state/fields.h"
 #include "keeper/named.h"
 
@@ -17,6 +18,10 @@ struct making {
 	json_t *spec;
 	unsigned flags; /* MAKE_ */
 	char name[CELL_NAME_LEN + 1];
+	char parent[CELL_ID_LEN + 1]; /* whose child it is to be; "": nobody's */
+	/* The child whose files it begins with, and the snapshot; "": as they are now. */
+	char from[CELL_NAME_LEN + 1], from_id[CELL_ID_LEN + 1], snapshot[DISK_NAME_MAX + 1];
+	json_t *layers, *from_layers; /* of the two disks; NULL: not counted */
 	const char *image; /* of spec; NULL: not asked for */
 	char hash[HASH_TEXT]; /* of that */
 	struct named named;
@@ -40,9 +45,33 @@ bool cell_is_being_made(const char *name)
 	return false;
 }
 
+unsigned cells_being_made(const struct cell *ancestor)
+{
+	const struct making *m;
+	const struct cell *p;
+	unsigned n = 0;
+
+	list_for_each(m, &makings, link) {
+		p = m->parent[0] ? cell_by_id(m->d, m->parent) : NULL;
+		n += p && (p == ancestor || family_is_below(p, ancestor->id));
+	}
+	return n;
+}
+
 static void making_end(struct making *m, struct cell *c)
 {
+	if (c && m->layers) {
+		family_layers_set(c, m->layers);
+		m->layers = NULL;
+	}
+	if (m->from[0])
+		family_layers_end(m->d, m->from_id, m->from_layers, m->e.kind == ERR_SILENT);
+	if (c && m->from[0])
+		event_add(m->d, "cell.forked", c->id,
+			  json_pack("{s:s,s:s,s:s*}", "name", m->name, "from", m->from_id,
+				    "snapshot", m->snapshot[0] ? m->snapshot : NULL));
 	m->fn(m->arg, c, m->existed, &m->f);
+	json_decref(m->layers);
 	json_decref(m->spec);
 	free(m);
 }
@@ -89,6 +118,39 @@ static void making_work(uv_work_t *w)
 		m->existed = true;
 	}
 	store_close(&s);
+}
+
+static int fork_make(struct making *m, const struct store *s)
+{
+	struct named n;
+	struct disk d;
+	unsigned snapshots = 0;
+	int err;
+
+	if (cell_open(s, m->from, DISK_PEEK, &n, &d, &m->e) < 0)
+		return -1;
+	err = family_layers_room(&d, &snapshots, &m->e);
+	disk_close(&d);
+	if (err < 0 || cell_fork(s, m->from, m->snapshot, m->name, &m->e) < 0)
+		return -1;
+	err = named_find(s->fd, NAMED_CELL, m->name, &m->named);
+	return err ? named_failed("cell", m->name, err, &m->e) : 0;
+}
+
+/* In a thread. */
+static void forking_work(uv_work_t *w)
+{
+	struct making *m = w->data;
+	struct store s;
+
+	m->failed = store_open(&s, &m->e) < 0;
+	if (m->failed)
+		return;
+	m->failed = fork_make(m, &s) < 0;
+	store_close(&s);
+	if (!m->failed)
+		m->layers = family_layers(m->named.disk);
+	m->from_layers = family_layers(m->from_id);
 }
 
 /* In a thread: the disk of a cell whose record could not be written. */
@@ -151,7 +213,7 @@ static struct cell *cell_update(struct making *m, struct cell *c)
 /* There is a disk of that name, and perhaps a cell: made a moment ago, or before. */
 static struct cell *making_cell(struct making *m)
 {
-	struct cell *c;
+	struct cell *c, *parent;
 
 	if (m->existed && !m->flags) {
 		exists_note(&m->f, m->name);
@@ -160,8 +222,21 @@ static struct cell *making_cell(struct making *m)
 	/* Somebody else may have made it, and have it in use. */
 	cells_look(m->d);
 	c = cell_by_id(m->d, m->named.disk);
+	if (c && m->parent[0] && strcmp(c->parent, m->parent)) {
+		exists_note(&m->f, m->name);
+		return NULL;
+	}
+	parent = !c && m->parent[0] ? cell_by_id(m->d, m->parent) : NULL;
+	if (!c && m->parent[0] && !parent) {
+		err_note(&m->f, ERR_ENDED, "the cell that asked for it is gone");
+		return NULL;
+	}
+	/* What was left when it was asked for may have been taken meanwhile. */
+	if (parent && family_admit(parent, m->spec, &m->f) < 0)
+		return NULL;
 	if (!c)
-		return cell_new(m->d, m->named.disk, m->name, json_incref(m->spec), &m->f);
+		return cell_new_child(m->d, m->parent, m->named.disk, m->name, json_incref(m->spec),
+				      &m->f);
 	return m->existed && (m->flags & MAKE_UPDATE) ? cell_update(m, c) : c;
 }
 
@@ -201,22 +276,56 @@ static void refused_done(uv_work_t *w, int status)
 void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags, made_fn fn,
 	       void *arg)
 {
+	cell_make_child(d, "", name, spec, flags, fn, arg);
+}
+
+static struct making *making_new(struct daemon *d, const char *parent, const char *name,
+				 json_t *spec, made_fn fn, void *arg)
+{
 	struct making *m = xalloc(sizeof(*m));
 
 	m->d = d;
 	m->spec = spec;
-	m->flags = flags;
 	m->fn = fn;
 	m->arg = arg;
 	m->work.data = m;
 	m->image = json_text(spec, "image");
 	snprintf(m->name, sizeof(m->name), "%s", name);
-	if (cell_by_name(d, name) && !flags)
-		exists_note(&m->f, name);
-	if (m->f.kind || cell_making(d, name, spec, &m->f) < 0) {
-		uv_queue_work(&d->loop, &m->work, refused_work, refused_done);
-	} else {
+	snprintf(m->parent, sizeof(m->parent), "%s", parent);
+	return m;
+}
+
+/* False: it is refused. */
+static bool making_note(struct making *m)
+{
+	if (cell_by_name(m->d, m->name) && !m->flags)
+		exists_note(&m->f, m->name);
+	if (!m->f.kind && cell_making(m->d, m->parent, m->name, m->spec, &m->f) == 0) {
 		list_append(&makings, &m->link);
-		uv_queue_work(&d->loop, &m->work, making_work, making_done);
+		return true;
 	}
+	uv_queue_work(&m->d->loop, &m->work, refused_work, refused_done);
+	return false;
+}
+
+void cell_make_child(struct daemon *d, const char *parent, const char *name, json_t *spec,
+		     unsigned flags, made_fn fn, void *arg)
+{
+	struct making *m = making_new(d, parent, name, spec, fn, arg);
+
+	m->flags = flags;
+	if (making_note(m))
+		uv_queue_work(&d->loop, &m->work, making_work, making_done);
+}
+
+void cell_fork_child(struct daemon *d, const char *parent, const char *name, json_t *spec,
+		     const struct cell *from, const char *snapshot, made_fn fn, void *arg)
+{
+	struct making *m = making_new(d, parent, name, spec, fn, arg);
+
+	strcpy(m->from, from->name);
+	strcpy(m->from_id, from->id);
+	snprintf(m->snapshot, sizeof(m->snapshot), "%s", snapshot);
+	if (making_note(m))
+		family_work(d, &m->work, forking_work, making_done);
 }

@@ -14,10 +14,18 @@ typedef void (*made_fn)(void *arg, struct cell *c, bool existed, const struct er
 
 /* A thread is at work with it: its name may be there, its disk is not free yet. */
 bool cell_is_being_made(const char *name);
-/* Takes spec. */
+/* How many cells below this one are being made. */
+unsigned cells_being_made(const struct cell *ancestor);
 /* The hash of the image that a spec names, or "host". -1: there is none. */
 int cell_image(const json_t *spec, char hash[HASH_TEXT], struct err *f);
+/* Takes spec. */
 void cell_make(struct daemon *d, const char *name, json_t *spec, unsigned flags, made_fn fn,
 	       void *arg);
+/* The same for a child of a cell, by its id (family.h); "": none. flags: MAKE_GET only. */
+void cell_make_child(struct daemon *d, const char *parent, const char *name, json_t *spec,
+		     unsigned flags, made_fn fn, void *arg);
+/* The same with the files of another child, which is told what it has (family_layers_end). */
+void cell_fork_child(struct daemon *d, const char *parent, const char *name, json_t *spec,
+		     const struct cell *from, const char *snapshot, made_fn fn, void *arg);
 
 #endif

@@ -60,7 +60,7 @@ static int take_send(struct cell *c)
 	struct buf words = { 0 };
 	int fd, err;
 
-	cellspec_words(c->spec, c->id, c->name, &words);
+	cellspec_words(c, &words);
 	fd = memfd_sealed("viv-words", words.p, words.len);
 	buf_free(&words);
 	if (fd < 0)

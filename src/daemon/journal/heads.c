@@ -4,14 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
 #include "daemon/journal/note.h"
 #include "daemon/state/fields.h"
+#include "host/journalgone.h"
 #include "journal/hash.h"
 
 #define LOOK_MS 60000
+#define GONE_MAX (256 << 10) /* bytes of what others have removed; the rest has its turn later */
 
 static struct journal_limits limits;
 static uv_timer_t timer;
@@ -110,62 +113,24 @@ void head_take(struct daemon *d, const struct journal_info *j)
 		damaged(d, j, why);
 }
 
-/* Journals that were there and are not: removed behind vivd's back. */
-static void heads_missing(struct daemon *d, const struct journal_info *list, size_t n)
-{
-	struct buf gone = { 0 };
-	sqlite3_stmt *q =
-		db_query(&d->db, "SELECT cell,name FROM journal_heads WHERE damaged=''", "");
-
-	while (db_next(q)) {
-		struct journal_info j = { 0 };
-		size_t i = 0;
-
-		snprintf(j.id, sizeof(j.id), "%s", db_text(q, 0));
-		snprintf(j.name, sizeof(j.name), "%s", db_text(q, 1));
-		while (i < n && strcmp(list[i].id, j.id) != 0)
-			i++;
-		if (i == n)
-			buf_add(&gone, &j, sizeof(j));
-	}
-	db_done(q);
-	for (size_t i = 0; i < BUF_COUNT(&gone, struct journal_info); i++)
-		damaged(d, BUF_ITEM(&gone, struct journal_info, i), "its files are gone");
-	buf_free(&gone);
-}
-
 /* ---- clean-up ---- */
-
-static int written_compare(const void *a, const void *b, void *arg)
-{
-	const struct journal_info *list = arg, *x = &list[*(const size_t *)a],
-				  *y = &list[*(const size_t *)b];
-
-	return x->written < y->written ? -1 : x->written > y->written;
-}
 
 size_t journals_expired(const struct journal_info *list, size_t n, const struct journal_limits *l,
 			int64_t now, size_t *ret)
 {
-	uint64_t bytes = 0;
-	size_t kept = 0, gone = 0;
+	struct buf aged = { 0 };
+	size_t gone;
 
-	for (size_t i = 0; i < n; i++) {
-		/* One that a cell makes grow must not push the others out. */
-		if (list[i].running)
-			continue;
-		bytes += list[i].bytes;
-		ret[kept++] = i;
-	}
-	qsort_r(ret, kept, sizeof(*ret), written_compare, (void *)(uintptr_t)list);
-	while (gone < kept) {
-		const struct journal_info *j = &list[ret[gone]];
-
-		if (!(l->age && now - j->written > l->age) && !(l->bytes && bytes > l->bytes))
-			break;
-		bytes -= j->bytes;
-		gone++;
-	}
+	/* One that a cell makes grow must not push the others out. */
+	for (size_t i = 0; i < n; i++)
+		if (!list[i].running)
+			buf_add(&aged, &(struct journal_aged){ i, list[i].written, list[i].space },
+				sizeof(struct journal_aged));
+	gone = limits_exceeded((struct journal_aged *)(void *)aged.p,
+			       BUF_COUNT(&aged, struct journal_aged), l, now);
+	for (size_t i = 0; i < gone; i++)
+		ret[i] = BUF_ITEM(&aged, struct journal_aged, i)->index;
+	buf_free(&aged);
 	return gone;
 }
 
@@ -251,6 +216,52 @@ static int id_compare(const void *key, const void *item)
 	return strcmp(key, j->id);
 }
 
+/* Why it was removed by others than us, on purpose; false: nobody says so. */
+static bool gone_reason(const char *lines, const char *id, const char **ret)
+{
+	static const char *const reasons[] = { "age", "size", "asked" };
+	size_t n = strlen(id);
+
+	for (const char *at = lines; *at; at += strcspn(at, "\n"), at += *at == '\n')
+		for (unsigned i = 0; i < ARRAY_LEN(reasons); i++)
+			if (!strncmp(at, id, n) && at[n] == ' ' &&
+			    !strncmp(at + n + 1, reasons[i], strlen(reasons[i]))) {
+				*ret = reasons[i];
+				return true;
+			}
+	return false;
+}
+
+/* Journals that were there and are not. lines: of journal_gone_take(). */
+static void heads_missing(struct daemon *d, const struct journal_info *list, size_t n,
+			  const char *lines)
+{
+	struct buf gone = { 0 };
+	sqlite3_stmt *q =
+		db_query(&d->db, "SELECT cell,name,records FROM journal_heads WHERE damaged=''",
+			 "");
+
+	while (db_next(q)) {
+		struct journal_info j = { .records = (uint64_t)db_int(q, 2) };
+
+		snprintf(j.id, sizeof(j.id), "%s", db_text(q, 0));
+		snprintf(j.name, sizeof(j.name), "%s", db_text(q, 1));
+		if (!n || !bsearch(j.id, list, n, sizeof(*list), id_compare))
+			buf_add(&gone, &j, sizeof(j));
+	}
+	db_done(q);
+	for (size_t i = 0; i < BUF_COUNT(&gone, struct journal_info); i++) {
+		const struct journal_info *j = BUF_ITEM(&gone, struct journal_info, i);
+		const char *reason;
+
+		if (gone_reason(lines, j->id, &reason))
+			gone_note(d, j, reason);
+		else
+			damaged(d, j, "its files are gone");
+	}
+	buf_free(&gone);
+}
+
 const struct journal_info *journal_known(const char *id)
 {
 	return known.len ? bsearch(id, known.p, BUF_COUNT(&known, struct journal_info),
@@ -258,25 +269,46 @@ const struct journal_info *journal_known(const char *id)
 			 : NULL;
 }
 
+/* The directory of all; -1: there is none. */
+static int journals_dir(void)
+{
+	char path[4200];
+	struct err e;
+
+	return journal_path(path, sizeof(path), NULL, &e) < 0 ? -1 : journal_dir_open(path, &e);
+}
+
 static void looked(void *arg, const struct journal_info *list, size_t n, const struct err *e)
 {
+	static char lines[GONE_MAX + 1];
 	struct daemon *d = arg;
+	int dir;
 
 	looking = false;
 	if (e) {
 		log_warn("journals: %s", e->message);
 		return;
 	}
+	dir = journals_dir();
+	lines[dir < 0 || removing ? 0 : journal_gone_take(dir, lines, GONE_MAX)] = '\0';
 	db_begin(&d->db);
 	for (size_t i = 0; i < n; i++)
 		head_take(d, &list[i]);
 	if (!removing)
-		heads_missing(d, list, n);
+		heads_missing(d, list, n, lines);
 	db_end(&d->db, NULL);
+	if (lines[0]) {
+		db_flush(&d->db);
+		journal_gone_done(dir);
+	}
+	/* So the sealer of the store leaves this to us, now and by our limits later. */
+	if (dir >= 0) {
+		limits_write(dir, &limits);
+		close(dir);
+	}
 	known.len = 0;
 	buf_add(&known, list, n * sizeof(*list));
-	if (limits.age || limits.bytes)
-		journals_clean(d, list, n);
+	journals_clean(d, list, n);
 }
 
 static void on_timer(uv_timer_t *t)

@@ -12,11 +12,7 @@
 #include <jansson.h>
 
 #include "daemon/journal/scan.h"
-
-struct journal_limits {
-	int64_t age; /* nanoseconds since it was written last; 0: none */
-	uint64_t bytes; /* of all together; 0: none */
-};
+#include "journal/limits.h"
 
 /* At the start, after notes_open. */
 void heads_open(struct daemon *d, const struct journal_limits *limits);

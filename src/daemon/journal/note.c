@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "daemon/keepers/link.h"
 #include "daemon/state/fields.h"
-#include "wire/bootspec.h"
+#include "spec/options.h"
 #include "wire/memfd.h"
 
 #define RETRY_MS 1000
@@ -21,7 +21,7 @@ static uv_timer_t again; /* a keeper did not take one */
 
 static bool level_is_on(const char *level)
 {
-	return level && *level ? strcmp(level, "off") != 0 : JOURNAL_DEFAULT != JOURNAL_OFF;
+	return level && *level ? strcmp(level, "off") != 0 : journal_default() != JOURNAL_OFF;
 }
 
 bool cell_has_journal(const struct cell *c)
@@ -57,6 +57,7 @@ static void cells_send(uv_timer_t *t)
 	list_for_each(c, &d->cells, link)
 		if (c->keeper && !c->noting)
 			cell_send(c);
+	orphans_send(d);
 }
 
 static void row_done(struct daemon *d, int64_t id)
@@ -251,13 +252,25 @@ static const struct told {
 	{ "snapshot.removed", "forget", "snapshot", true },
 };
 
+/* What waits for a cell that is gone is appended to its journal, and with it what its last run left
+ * in a ring, if that was killed. */
+static void removed(struct daemon *d, const char *cell)
+{
+	const struct journal_OPERATOR r = { .action = note_text("remove"),
+					    .detail = note_text("its last run was killed") };
+
+	if (!notes_waiting(d, cell) && orphan_has_ring(cell))
+		row_add(d, cell, J_OPERATOR, &r);
+	uv_timer_start(&sending, cells_send, 0, 0);
+}
+
 static void event_told(struct daemon *d, const char *type, const char *cell, const json_t *data)
 {
 	const struct told *t = told;
 	const struct cell *c;
 
 	if (!strcmp(type, "cell.removed"))
-		db_run(&d->db, NULL, "DELETE FROM journal_notes WHERE cell=?", "t", cell);
+		removed(d, cell);
 	while (t < told + ARRAY_LEN(told) && strcmp(t->type, type))
 		t++;
 	c = t < told + ARRAY_LEN(told) ? cell_by_id(d, cell) : NULL;
@@ -275,6 +288,9 @@ void notes_open(struct daemon *d)
 	uv_timer_init(&d->loop, &again);
 	uv_unref((uv_handle_t *)&sending);
 	uv_unref((uv_handle_t *)&again);
+	orphans_open(d);
+	/* What an earlier vivd did not finish. */
+	uv_timer_start(&sending, cells_send, RETRY_MS, 0);
 	d->told = event_told;
 	d->met = cell_met;
 }

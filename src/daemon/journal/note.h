@@ -6,9 +6,9 @@
  * there if and only if that is. Rows go to the cell's keeper one after the other, in their order,
  * and a row goes when the keeper has said that it is in the journal. A cell that does not run gets
  * its rows when it is started again, with the times of what happened; those of one that is removed
- * before are lost. A vivd that was killed says the last row again, with the same number, by which
- * the keeper knows it: it is recorded twice only if that keeper has ended, too, between its write
- * and vivd's. */
+ * before are appended to its journal by viv-journal (orphans.c). A vivd that was killed says the
+ * last row again, with the same number, by which the keeper knows it: it is recorded twice only if
+ * that keeper has ended, too, between its write and vivd's. */
 #ifndef VIV_DAEMON_JOURNAL_NOTE_H
 #define VIV_DAEMON_JOURNAL_NOTE_H
 
@@ -36,6 +36,13 @@ void note_operator(struct daemon *d, const char *cell, const char *action, const
 void note_approval(struct daemon *d, const json_t *approval);
 /* Rows of a cell that wait for it. */
 int64_t notes_waiting(struct daemon *d, const char *cell);
+
+/* ---- orphans.c ---- */
+void orphans_open(struct daemon *d);
+/* Appends what waits for cells that are gone. Within no transaction. */
+void orphans_send(struct daemon *d);
+/* Did its last run leave records that are not in the journal? */
+bool orphan_has_ring(const char *cell);
 
 static inline struct jtext note_text(const char *s)
 {

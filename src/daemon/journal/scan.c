@@ -71,11 +71,14 @@ static void sizes_read(int dir, struct journal_info *j)
 
 	if (!list && fd >= 0)
 		close(fd);
+	if (fstat(dir, &st) == 0)
+		j->space += (uint64_t)st.st_blocks * 512;
 	while (list && (e = readdir(list))) {
 		int64_t at;
 
 		if (fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
 			continue;
+		j->space += (uint64_t)st.st_blocks * 512;
 		/* Rings are sparse; what is allocated is what counts. */
 		j->bytes += strncmp(e->d_name, "ring.", 5) ? (uint64_t)st.st_size
 							   : (uint64_t)st.st_blocks * 512;
@@ -143,12 +146,12 @@ bool journal_look(const char *id, struct journal_info *ret)
 int journal_remove(const char *id, struct err *e)
 {
 	char path[4200], gone[80];
-	int dir, lock = -1, all = -1, ret = -1;
+	int dir, all = -1, ret = -1;
 
 	if (journal_path(path, sizeof(path), id, e) < 0 || (dir = journal_dir_open(path, e)) < 0)
 		return -1;
-	lock = openat(dir, "lock", O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) < 0) {
+	/* Whoever appends has it locked. */
+	if (flock(dir, LOCK_EX | LOCK_NB) < 0) {
 		err_set(e, ERR_CONFLICT,
 			"the journal of cell %s is being written" REMEDY "stop the cell first", id);
 		goto out;
@@ -167,8 +170,6 @@ int journal_remove(const char *id, struct err *e)
 out:
 	if (all >= 0)
 		close(all);
-	if (lock >= 0)
-		close(lock);
 	close(dir);
 	return ret;
 }
@@ -225,8 +226,9 @@ static void scan_work(uv_work_t *w)
 			scan_add(x, e->d_name);
 	if (dir)
 		closedir(dir);
-	qsort(x->list.p, BUF_COUNT(&x->list, struct journal_info), sizeof(struct journal_info),
-	      info_compare);
+	if (x->list.len)
+		qsort(x->list.p, BUF_COUNT(&x->list, struct journal_info),
+		      sizeof(struct journal_info), info_compare);
 }
 
 static void scan_done(uv_work_t *w, int status)

@@ -12,6 +12,7 @@ struct journal_info {
 	char image[160];
 	uint64_t records; /* that are sealed */
 	uint64_t bytes, unsealed; /* of all files; of raw files alone */
+	uint64_t space; /* that it takes on the disk */
 	int64_t first, last; /* wall clock of the sealed records; 0: none */
 	int64_t written; /* when a file of it was written last */
 	bool running; /* its cell runs, as far as vivd knows; not by journal_look */

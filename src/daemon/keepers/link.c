@@ -87,7 +87,8 @@ static void link_gone(struct keeper_link *l)
 /* An ask that gets no more answers. */
 static bool is_last(const struct ask *a, const struct keep_msg *m)
 {
-	return !(m->type == KEEP_PROC || (a->type == KEEP_DOOR && m->type != KEEP_FAIL) ||
+	return !(m->type == KEEP_PROC || (a->type == KEEP_SLEEP && m->type == KEEP_PORTS) ||
+		 (a->type == KEEP_DOOR && m->type != KEEP_FAIL) ||
 		 (m->type == KEEP_STARTED && !a->detached));
 }
 

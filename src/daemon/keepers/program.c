@@ -8,18 +8,24 @@
 #include <string.h>
 #include <unistd.h>
 
+void program_path(const char *name, char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 64);
+
+	path[MAX(n, 0)] = '\0';
+	snprintf(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, 64, "%s", name);
+}
+
 int program_spawn(const char *name, char *const argv[], const int fds[PROGRAM_FDS])
 {
 	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t set;
 	pid_t pid;
 	int err;
 
-	path[MAX(n, 0)] = '\0';
-	snprintf(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, 64, "%s", name);
+	program_path(name, path, sizeof(path));
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |

@@ -6,6 +6,8 @@
 
 #define PROGRAM_FDS 5
 
+/* Where it is: size is 4096. */
+void program_path(const char *name, char *path, size_t size);
 /* Starts a program in a session of its own. fds[N] becomes its descriptor N; -1: /dev/null for 0 to
  * 2, else nothing. None of them is below PROGRAM_FDS. Returns when the program has been executed,
  * which on a busy machine takes its time: for a thread. Its number, or -errno. */

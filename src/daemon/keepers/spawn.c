@@ -138,7 +138,28 @@ static void spawn_worked(uv_work_t *w, int status)
 	}
 }
 
+/* All of them are in the socket before the keeper is there to read. One that does not get them
+ * opens its own. */
+static void sockets_send(int to, int *fds, unsigned nfds)
+{
+	for (unsigned at = 0; at < nfds; at += KEEP_MAX_FDS) {
+		unsigned n = MIN(nfds - at, (unsigned)KEEP_MAX_FDS);
+		struct keep_msg m = { .type = KEEP_PORTS, .a = at + n < nfds };
+
+		if (to < 0 || keep_send(to, &m, fds + at, n, KEEP_NOWAIT) < 0)
+			break;
+	}
+	for (unsigned i = 0; i < nfds; i++)
+		close(fds[i]);
+}
+
 void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg)
+{
+	keeper_spawn_given(d, words, NULL, 0, fn, arg);
+}
+
+void keeper_spawn_given(struct daemon *d, const struct buf *words, int *given, unsigned ngiven,
+			spawn_fn fn, void *arg)
 {
 	struct spawn *s = xalloc(sizeof(*s));
 	int pair[2] = { -1, -1 }, fd;
@@ -151,6 +172,7 @@ void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *
 	if (fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		err_note(&s->failure, ERR_FAILED, "cannot start a keeper: %s",
 			 strerror(fd < 0 ? -fd : errno));
+	sockets_send(pair[0], given, ngiven);
 	s->words = program_fd(fd);
 	s->ready = pair[0];
 	s->ready_out = program_fd(pair[1]);

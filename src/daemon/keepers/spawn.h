@@ -14,5 +14,8 @@ typedef void (*spawn_fn)(void *arg, const struct keep_hello *hello, int ready, i
 
 /* words: strings, each with its NUL; borrowed. */
 void keeper_spawn(struct daemon *d, const struct buf *words, spawn_fn fn, void *arg);
+/* The same with sockets for its ports (--woken among the words), which are taken. */
+void keeper_spawn_given(struct daemon *d, const struct buf *words, int *fds, unsigned nfds,
+			spawn_fn fn, void *arg);
 
 #endif

@@ -118,7 +118,8 @@ static int mounts_check(struct building *b, const struct ynode *cell, unsigned r
 
 /* ---- cells ---- */
 
-static int cell_add(struct building *b, const struct ynode *at, const char *name, unsigned group)
+static int cell_add(struct building *b, const struct ynode *at, const char *name, unsigned group,
+		    unsigned replica)
 {
 	struct project_file *p = b->p;
 
@@ -136,8 +137,17 @@ static int cell_add(struct building *b, const struct ynode *at, const char *name
 		return yaml_wrong(b->r.y.f, &b->r.y.doc, at, "a file has at most %d cells",
 				  PROJECT_MAX_CELLS);
 	strcpy(p->cells[p->ncells].name, name);
+	p->cells[p->ncells].replica = replica;
 	p->cells[p->ncells++].group = group;
 	return 0;
+}
+
+/* The caller's; NULL: there is none. */
+static char *text_of(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text ? xstrndup(text, strlen(text)) : NULL;
 }
 
 static int group_build(struct building *b, struct ynode *n, json_t *o)
@@ -146,7 +156,10 @@ static int group_build(struct building *b, struct ynode *n, json_t *o)
 	unsigned i = p->ngroups;
 	struct project_group *g = &p->groups[i];
 	json_t *replicas = json_object_get(o, "replicas");
-	unsigned count = replicas ? (unsigned)json_integer_value(replicas) : 1;
+	bool listed = json_is_array(replicas);
+	unsigned count = listed	    ? (unsigned)json_array_size(replicas)
+			 : replicas ? (unsigned)json_integer_value(replicas)
+				    : 1;
 	char name[CELL_NAME_LEN + 16];
 
 	if (!cell_name_is_valid(n->key->text))
@@ -164,14 +177,15 @@ static int group_build(struct building *b, struct ynode *n, json_t *o)
 			snprintf(name, sizeof(name), "%s-%u", g->name, r);
 		else
 			strcpy(name, g->name);
-		if (cell_add(b, n->key, name, i) < 0)
+		if (cell_add(b, n->key, name, i, r) < 0)
 			return -1;
 	}
 	g->files = json_incref(json_object_get(o, "files"));
-	g->spec = json_copy(o);
-	json_object_del(g->spec, "replicas");
-	json_object_del(g->spec, "depends_on");
-	json_object_del(g->spec, "files");
+	g->each = listed ? json_incref(replicas) : NULL;
+	g->numbered = replicas != NULL;
+	g->agent = text_of(o, "agent");
+	g->prompt = text_of(o, "prompt");
+	g->spec = project_spec(o);
 	return 0;
 }
 
@@ -298,6 +312,96 @@ static int order_build(struct building *b)
 	return 0;
 }
 
+/* ---- workflows and schedules ---- */
+
+/* PROJECT.NAME; false with an error. */
+static bool name_join(struct building *b, const struct ynode *at, char ret[CELL_NAME_LEN + 1])
+{
+	if (snprintf(ret, CELL_NAME_LEN + 1, "%s.%s", b->p->name, at->text) <= CELL_NAME_LEN)
+		return true;
+	yaml_note(b->r.y.f, &b->r.y.doc, at,
+		  "the name is too long: with the project's it has more than %d characters",
+		  CELL_NAME_LEN);
+	return false;
+}
+
+static int workflows_build(struct building *b, const json_t *workflows)
+{
+	struct ynode *n = ynode_get(b->r.y.doc.root, "workflows");
+	char name[CELL_NAME_LEN + 1];
+
+	b->p->workflows = json_object();
+	for (n = n ? n->first : NULL; n; n = n->next) {
+		if (!name_join(b, n->key, name))
+			return -1;
+		json_object_set(b->p->workflows, name, json_object_get(workflows, n->key->text));
+	}
+	return 0;
+}
+
+/* The group that a cell's name belongs to; NULL: the file has no such cell. */
+static const struct project_group *group_of_cell(const struct project_file *p, const char *name)
+{
+	for (unsigned i = 0; i < p->ncells; i++)
+		if (!strcmp(p->cells[i].name, name))
+			return &p->groups[p->cells[i].group];
+	return NULL;
+}
+
+/* What a schedule names is in the file. */
+static int schedule_build(struct building *b, const struct ynode *at, json_t *o)
+{
+	const struct ynode *cell = ynode_get(at, "cell"), *workflow = ynode_get(at, "workflow");
+	const struct project_group *g = cell ? group_of_cell(b->p, cell->text) : NULL;
+	struct err *f = b->r.y.f;
+	char name[CELL_NAME_LEN + 1];
+	json_t *inputs;
+
+	if (cell && !g)
+		return yaml_wrong(f, &b->r.y.doc, cell, "the file has no cell '%.64s'%s%s",
+				  cell->text, project_group_find(b->p, cell->text) ? REMEDY : "",
+				  project_group_find(b->p, cell->text)
+					  ? "it has replicas: name one of them"
+					  : "");
+	if (json_object_get(o, "prompt") && !g->prompt)
+		return yaml_wrong(f, &b->r.y.doc, cell,
+				  "'%s' has no agent with a prompt, whose session could go on",
+				  g->name);
+	if (!workflow)
+		return 0;
+	if (!ynode_get(ynode_get(b->r.y.doc.root, "workflows"), workflow->text))
+		return yaml_wrong(f, &b->r.y.doc, workflow,
+				  "'workflows' of the file has no '%.64s'", workflow->text);
+	if (!name_join(b, workflow, name))
+		return -1;
+	inputs = json_incref(json_object_get(o, "inputs"));
+	json_object_del(o, "inputs");
+	json_object_set_new(o, "workflow", json_pack("{s:s,s:o*}", "name", name, "inputs", inputs));
+	return 0;
+}
+
+static int schedules_build(struct building *b, json_t *schedules)
+{
+	struct ynode *n = ynode_get(b->r.y.doc.root, "schedules");
+	char name[CELL_NAME_LEN + 1];
+	json_t *o;
+
+	b->p->schedules = json_object();
+	if (json_object_size(schedules) > PROJECT_MAX_SCHEDULES)
+		return yaml_wrong(b->r.y.f, &b->r.y.doc, n, "a file has at most %d schedules",
+				  PROJECT_MAX_SCHEDULES);
+	for (n = n ? n->first : NULL; n; n = n->next) {
+		if (!cell_name_is_valid(n->key->text))
+			return wrong_name(b, n->key, "schedule");
+		o = json_object_get(schedules, n->key->text);
+		if (!name_join(b, n->key, name) || schedule_build(b, n, o) < 0)
+			return -1;
+		json_object_set_new(o, "name", json_string(name));
+		json_object_set(b->p->schedules, name, o);
+	}
+	return 0;
+}
+
 /* ---- all ---- */
 
 static int project_build(struct building *b, const json_t *root)
@@ -322,7 +426,9 @@ static int project_build(struct building *b, const json_t *root)
 	for (n = b->cells->first; n; n = n->next, i++)
 		if (deps_build(b, &p->groups[i], n, json_object_get(cells, n->key->text)) < 0)
 			return -1;
-	return order_build(b);
+	if (order_build(b) < 0 || workflows_build(b, json_object_get(root, "workflows")) < 0)
+		return -1;
+	return schedules_build(b, json_object_get(root, "schedules"));
 }
 
 int project_file_read(const struct project_input *in, struct project_file *ret, struct err *f)
@@ -353,8 +459,13 @@ void project_file_free(struct project_file *p)
 	for (unsigned i = 0; i < p->ngroups; i++) {
 		json_decref(p->groups[i].spec);
 		json_decref(p->groups[i].files);
+		json_decref(p->groups[i].each);
+		free(p->groups[i].agent);
+		free(p->groups[i].prompt);
 		free(p->groups[i].deps);
 	}
+	json_decref(p->workflows);
+	json_decref(p->schedules);
 	free(p->groups);
 	free(p->cells);
 	free(p->volumes);

@@ -13,6 +13,8 @@
 
 #define PROJECT_MAX_GROUPS 256
 #define PROJECT_MAX_CELLS 1000
+#define PROJECT_MAX_WORKFLOWS 64
+#define PROJECT_MAX_SCHEDULES 256
 #define PROJECT_MAX_FILES_BYTES (16u << 20) /* of all files to be written */
 
 struct project_input {
@@ -23,6 +25,7 @@ struct project_input {
 	const char *project; /* a name that goes before the file's; NULL: none */
 	const char *fallback; /* one for a file without; NULL: none */
 	const json_t *vars; /* variables: texts by name */
+	bool inside; /* it is a cell's: paths in it are not the host's, and no file is read */
 };
 
 enum dep_condition { DEP_STARTED, DEP_HEALTHY, DEP_EXITED, DEP_CONDITIONS };
@@ -39,15 +42,18 @@ struct project_group {
 	struct project_dep *deps;
 	unsigned ndeps;
 	json_t *spec; /* without labels of ours */
+	json_t *each; /* of its replicas: [{NAME: value}], what their env has besides; NULL: none */
+	bool numbered; /* it has replicas, also if that is one */
+	char *agent, *prompt; /* NULL: none */
 	json_t *files; /* [{path, mode, bytes}]: bytes are anything; NULL: none */
-	char spec_hash[33], files_hash[33]; /* "": not made yet (planhash.c) */
+	char spec_hash[33], files_hash[33], prompt_hash[33]; /* "": not made yet (planhash.c) */
 	unsigned line, column;
 	unsigned order; /* what it depends on has a smaller one */
 };
 
 struct project_cell {
 	char name[CELL_NAME_LEN + 1]; /* NAME, or NAME-1 ... NAME-N */
-	unsigned group;
+	unsigned group, replica; /* from 1 on */
 };
 
 struct project_volume {
@@ -63,6 +69,9 @@ struct project_file {
 	unsigned ncells;
 	struct project_volume *volumes;
 	unsigned nvolumes;
+	/* by their whole names, PROJECT.NAME: documents of workflows (workflows/def.h), and what
+	 * POST /v1/schedules takes, where 'prompt' has the name of a cell instead of a session */
+	json_t *workflows, *schedules;
 };
 
 /* 0, or -1 with an error. project_file_free in any case. */

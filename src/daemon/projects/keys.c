@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "daemon/cells/cellspec.h"
 #include "keeper/run.h"
 #include "policy/policy.h"
@@ -75,6 +76,12 @@ static int mount_check(struct yread *y, struct ynode *at, json_t *o)
 				  "'target' must be an absolute path without ':'");
 	if (json_object_get(o, "size") && (source || volume))
 		return yaml_wrong(y->f, &y->doc, ynode_get(at, "size"), "'size' is for a tmpfs");
+	if (json_object_get(o, "subpath") &&
+	    (!source || !strncmp(source, "s3://", 5) ||
+	     !subpath_is_valid(json_string_value(json_object_get(o, "subpath")))))
+		return yaml_wrong(y->f, &y->doc, ynode_get(at, "subpath"),
+				  "'subpath' must be a path below 'source', a directory of the "
+				  "host, without '.' and '..'");
 	if (volume && !cell_name_is_valid(volume))
 		return yaml_wrong(y->f, &y->doc, ynode_get(at, "volume"),
 				  "this is not a valid name for a volume");
@@ -105,19 +112,24 @@ static int mode_read(struct yread *y, struct ynode *n, json_t **ret)
 	return 0;
 }
 
-/* The bytes of a file of the host; -1 with an error. */
-static int from_read(struct yread *y, const struct ynode *n, char **ret, size_t *size)
+/* The bytes of a file of the host that a key names; -1 with an error. */
+static int host_file_read(struct yread *y, const struct ynode *n, const char *key, char **ret,
+			  size_t *size)
 {
-	char *path = host_path(y, n, "from");
+	char *path;
 	int err;
 
+	if (reader_of(y)->in->inside)
+		return yaml_wrong(y->f, &y->doc, n,
+				  "'%s': vivd reads no files of a cell; write the text here", key);
+	path = host_path(y, n, key);
 	if (!path)
 		return -1;
 	err = file_read_all(AT_FDCWD, path, FILE_MAX, ret, size);
 	free(path);
 	if (!err)
 		return 0;
-	return yaml_wrong(y->f, &y->doc, n, "'from': cannot read it: %s",
+	return yaml_wrong(y->f, &y->doc, n, "'%s': cannot read it: %s", key,
 			  err == -EFBIG ? "it has more than 4 MiB" : strerror(-err));
 }
 
@@ -142,7 +154,7 @@ static int file_check(struct yread *y, struct ynode *at, json_t *o)
 				  "'path' must be an absolute path without '.' and '..'");
 	if (!content == !json_object_get(o, "from"))
 		return yaml_wrong(y->f, &y->doc, at, "a file has one of 'content' and 'from'");
-	if (!content && from_read(y, ynode_get(at, "from"), &bytes, &size) < 0)
+	if (!content && host_file_read(y, ynode_get(at, "from"), "from", &bytes, &size) < 0)
 		return -1;
 	r->file_bytes += size;
 	if (r->file_bytes > PROJECT_MAX_FILES_BYTES) {
@@ -242,13 +254,90 @@ static int depends_read(struct yread *y, struct ynode *n, json_t **ret)
 	return 0;
 }
 
+/* ---- replicas ---- */
+
+static const struct ykey replicas_count =
+	KEY("replicas", COUNT, .flags = YKEY_VARS, .min = 0, .max = PROJECT_MAX_CELLS);
+static const struct ykey replica_env = KEY("a replica", MAP, .flags = YKEY_VARS);
+
+/* replicas: 3, or replicas: [{SHARD: a}, {SHARD: b}], one map of variables for each. */
+static int replicas_read(struct yread *y, struct ynode *n, json_t **ret)
+{
+	json_t *env;
+
+	if (n->kind != YNODE_LIST)
+		return ykey_read(y, n, &replicas_count, ret);
+	*ret = json_array();
+	for (struct ynode *i = n->first; i; i = i->next) {
+		if (json_array_size(*ret) == PROJECT_MAX_CELLS)
+			return yaml_wrong(y->f, &y->doc, i, "a file has at most %d cells",
+					  PROJECT_MAX_CELLS);
+		env = NULL;
+		if (ykey_read(y, i, &replica_env, &env) < 0) {
+			json_decref(env);
+			return -1;
+		}
+		json_array_append_new(*ret, env);
+	}
+	return 0;
+}
+
+/* ---- agents ---- */
+
+/* Of a cell with an agent: what it is to do, as "prompt", wherever it was written. */
+static int prompt_check(struct yread *y, struct ynode *at, json_t *o)
+{
+	struct ynode *file = ynode_get(at, "prompt_file"), *prompt = ynode_get(at, "prompt");
+	struct ynode *first = prompt ? prompt : file;
+	char *bytes = NULL;
+	size_t size = 0;
+
+	if (first && !json_object_get(o, "agent"))
+		return yaml_wrong(y->f, &y->doc, first,
+				  "a prompt is for an agent" REMEDY
+				  "name it with the key 'agent'; 'viv agent ls' lists them");
+	if (prompt && file)
+		return yaml_wrong(y->f, &y->doc, file,
+				  "a cell has one of 'prompt' and 'prompt_file'");
+	if (json_object_get(o, "agent") && json_object_get(o, "command"))
+		return yaml_wrong(y->f, &y->doc, ynode_get(at, "command"),
+				  "a cell has one of 'agent' and 'command'" REMEDY
+				  "the agent is started by its definition");
+	if (!file)
+		return 0;
+	if (host_file_read(y, file, "prompt_file", &bytes, &size) < 0)
+		return -1;
+	json_object_del(o, "prompt_file");
+	if (!size || text_utf8_head(bytes, size) < size || strlen(bytes) < size) {
+		free(bytes);
+		return yaml_wrong(y->f, &y->doc, file,
+				  "'prompt_file': the file is empty, or not a text in UTF-8");
+	}
+	json_object_set_new(o, "prompt", json_stringn(bytes, size));
+	free(bytes);
+	return 0;
+}
+
 /* ---- a cell, and all ---- */
 
-static int names_check(struct yread *y, struct ynode *env, struct ynode *labels)
+/* Of a map of variables: their names are good, and those whose value may not be shown are noted. */
+static int env_check(struct yread *y, struct ynode *env, json_t *hidden)
 {
-	for (struct ynode *i = env ? env->first : NULL; i; i = i->next)
+	for (struct ynode *i = env ? env->first : NULL; i; i = i->next) {
+		bool known = !i->variable;
+
 		if (strchr(i->key->text, '='))
 			return yaml_wrong(y->f, &y->doc, i->key, "a variable's name has no '='");
+		for (size_t k = 0; k < json_array_size(hidden) && !known; k++)
+			known = !strcmp(json_string_value(json_array_get(hidden, k)), i->key->text);
+		if (!known)
+			json_array_append_new(hidden, json_string(i->key->text));
+	}
+	return 0;
+}
+
+static int labels_check(struct yread *y, struct ynode *labels)
+{
 	for (struct ynode *i = labels ? labels->first : NULL; i; i = i->next) {
 		if (strchr(i->key->text, '='))
 			return yaml_wrong(y->f, &y->doc, i->key, "a label's name has no '='");
@@ -306,29 +395,26 @@ static int rules_check(struct yread *y, struct ynode *list, const json_t *rules)
 
 static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 {
-	struct ynode *env = ynode_get(at, "env");
+	struct ynode *replicas = ynode_get(at, "replicas");
 	json_t *secrets = json_array();
 	struct err f = { 0 };
 	json_t *spec;
-	int bad;
+	int bad = env_check(y, ynode_get(at, "env"), secrets);
 
-	if (names_check(y, env, ynode_get(at, "labels")) < 0 ||
+	for (struct ynode *i = replicas && replicas->kind == YNODE_LIST ? replicas->first : NULL;
+	     !bad && i; i = i->next)
+		bad = env_check(y, i, secrets);
+	if (bad || labels_check(y, ynode_get(at, "labels")) < 0 || prompt_check(y, at, o) < 0 ||
 	    hidden_check(y, ynode_get(at, "files"), ynode_get(at, "mounts")) < 0 ||
 	    rules_check(y, ynode_get(at, "policy"), json_object_get(o, "policy")) < 0) {
 		json_decref(secrets);
 		return -1;
 	}
-	for (struct ynode *i = env ? env->first : NULL; i; i = i->next)
-		if (i->variable)
-			json_array_append_new(secrets, json_string(i->key->text));
 	if (json_array_size(secrets))
 		json_object_set(o, "hidden_env", secrets);
 	json_decref(secrets);
 	/* What is the API's is checked by the API's rules, too. */
-	spec = json_copy(o);
-	json_object_del(spec, "replicas");
-	json_object_del(spec, "depends_on");
-	json_object_del(spec, "files");
+	spec = project_spec(o);
 	bad = cellspec_check(spec, &f) < 0;
 	json_decref(spec);
 	return bad ? yaml_wrong(y->f, &y->doc, at, "%s" REMEDY "%s", f.message, f.remedy) : 0;
@@ -336,10 +422,19 @@ static int cell_check(struct yread *y, struct ynode *at, json_t *o)
 
 /* The rest of a cell's keys are its settings. */
 static const struct ykey own_keys[] = {
-	KEY("files", OBJECTS, .sub = &file_schema),
-	KEY("replicas", COUNT, .flags = YKEY_VARS, .min = 0, .max = PROJECT_MAX_CELLS),
-	KEY("depends_on", OWN, .read = depends_read),
+	KEY("files", OBJECTS, .sub = &file_schema),   KEY("replicas", OWN, .read = replicas_read),
+	KEY("depends_on", OWN, .read = depends_read), KEY("agent", TEXT),
+	KEY("prompt", WORD, .flags = YKEY_VARS),      KEY("prompt_file", TEXT, .flags = YKEY_VARS),
 };
+
+json_t *project_spec(const json_t *cell)
+{
+	json_t *spec = json_copy((json_t *)(uintptr_t)cell);
+
+	for (unsigned i = 0; i < ARRAY_LEN(own_keys); i++)
+		json_object_del(spec, own_keys[i].name);
+	return spec;
+}
 
 /* Objects within a cell: limits and health. */
 #define OBJECTS_MAX 4
@@ -449,7 +544,14 @@ static const struct ykey project_keys[] = {
 	KEY("name", TEXT),
 	KEY("cells", NAMED, .flags = YKEY_REQUIRED, .sub = &cell_schema),
 	KEY("volumes", NAMED, .sub = &volume_schema),
+	KEY("workflows", OWN, .read = project_workflows_read),
+	KEY("schedules", NAMED, .sub = &project_schedule_schema),
 };
+
+const struct yschema *project_cell_schema(void)
+{
+	return &cell_schema;
+}
 
 const struct yschema *project_schema(void)
 {

@@ -9,6 +9,8 @@
 #include "base/buf.h"
 #include "daemon/cells/cellspec.h"
 #include "daemon/cells/change.h"
+#include "daemon/projects/agent.h"
+#include "daemon/projects/automation.h"
 #include "store/named.h"
 #include "store/store.h"
 
@@ -32,8 +34,7 @@ const char *cell_project(const struct cell *c)
 
 bool cell_is_over(const struct cell *c)
 {
-	return c->state == CELL_STOPPED && !c->restart_at && c->reason == REASON_EXITED &&
-	       c->status == 0 && cellspec_restart(c->spec).policy != RESTART_ALWAYS;
+	return c->state == CELL_COMPLETED && cellspec_restart(c->spec).policy != RESTART_ALWAYS;
 }
 
 /* It is not what it is to be: running, or done with its work. */
@@ -43,7 +44,9 @@ static bool needs_start(const struct cell *c)
 	 * them. */
 	if (c->state == CELL_STOPPING || c->state == CELL_STARTING)
 		return true;
-	return !cell_state_is_live(c->state) && !c->restart_at && !cell_is_over(c);
+	/* One that sleeps is started by whoever uses it. */
+	return !cell_state_is_live(c->state) && c->state != CELL_SLEEPING && !c->restart_at &&
+	       !cell_is_over(c);
 }
 
 /* ---- differences ---- */
@@ -131,11 +134,32 @@ static json_t *changes_hard(const json_t *changes, bool more_pids)
 
 /* ---- a cell of the file ---- */
 
-/* Its spec with our labels. */
-static json_t *spec_wanted(struct daemon *d, const struct plan *p, struct project_group *g)
+/* What a replica has besides: its number, and variables of its own. */
+static void replica_env(const struct project_group *g, unsigned replica, json_t *spec)
 {
-	json_t *spec = json_copy(g->spec), *labels = json_object_get(spec, "labels");
+	json_t *env = json_object_get(spec, "env");
 
+	if (!g->numbered)
+		return;
+	env = env ? json_copy(env) : json_object();
+	json_object_set_new(env, "VIV_REPLICA", json_sprintf("%u", replica));
+	json_object_update(env, json_array_get(g->each, replica - 1));
+	json_object_set_new(spec, "env", env);
+}
+
+/* Its spec with our labels; NULL: an error. */
+static json_t *spec_wanted(struct daemon *d, const struct plan *p, struct project_group *g,
+			   unsigned replica, struct err *f)
+{
+	json_t *spec = json_copy(g->spec), *labels;
+
+	if (group_agent_add(d, p->family.parent, g, spec, f) < 0) {
+		err_wrap(f, "cell '%s'", g->name);
+		json_decref(spec);
+		return NULL;
+	}
+	replica_env(g, replica, spec);
+	labels = json_object_get(spec, "labels");
 	labels = labels ? json_copy(labels) : json_object();
 	json_object_set_new(labels, LABEL_PROJECT, json_string(p->project));
 	json_object_set_new(labels, LABEL_CELL, json_string(g->name));
@@ -203,6 +227,31 @@ static void existing_plan(struct plan_action *a, const struct cell *c, const cha
 	}
 	if (a->kind != PLAN_RESTART && a->kind != PLAN_LATER)
 		json_array_clear(a->restart);
+	if (a->prompt)
+		change_add(a->changes, "prompt", NULL);
+	if (a->prompt && a->kind == PLAN_KEEP)
+		a->kind = PLAN_CHANGE;
+}
+
+/* A child's settings are what it got, not what it asked for: whether that has changed is said by a
+ * label. */
+static void child_plan(struct plan_action *a, const struct cell *c, const struct project_group *g,
+		       const struct plan_options *o)
+{
+	const char *was = label_of(c, LABEL_SPEC),
+		   *wanted = json_text(json_object_get(a->spec, "labels"), LABEL_SPEC);
+	bool same = was && !strcmp(was, wanted) && !a->files;
+
+	if (same) {
+		a->kind = needs_start(c) || a->prompt ? PLAN_START : PLAN_KEEP;
+		return;
+	}
+	a->changes = json_array();
+	change_add(a->changes, a->files ? "files" : "settings", NULL);
+	a->kind = o->recreate || c->state == CELL_CREATED ? PLAN_RECREATE : PLAN_REFUSED;
+	/* Its files go with it, and are written once more. */
+	a->files = json_array_size(g->files) > 0;
+	json_object_del(json_object_get(a->spec, "labels"), LABEL_FILES);
 }
 
 static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell *pc,
@@ -215,7 +264,13 @@ static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell
 
 	strcpy(a->cell, pc->name);
 	a->group = (int)pc->group;
-	a->spec = spec_wanted(d, p, g);
+	a->spec = spec_wanted(d, p, g, pc->replica, f);
+	if (!a->spec)
+		return -1;
+	if (c && strcmp(c->parent, p->family.parent))
+		return err_set(f, ERR_EXISTS,
+			       "there is a cell '%s' already" REMEDY "choose another name",
+			       plan_shown(p, pc->name).str);
 	if (c && owner && strcmp(owner, p->project))
 		return err_set(f, ERR_EXISTS,
 			       "cell '%s' belongs to project '%.64s'" REMEDY
@@ -236,7 +291,10 @@ static int cell_plan(struct daemon *d, struct plan *p, const struct project_cell
 			json_object_set_new(json_object_get(a->spec, "labels"), LABEL_FILES,
 					    json_string(hash));
 	}
-	if (c)
+	a->prompt = g->prompt && !(c && group_session(d, g, c));
+	if (c && p->family.parent[0])
+		child_plan(a, c, g, o);
+	else if (c)
 		existing_plan(a, c, g->name, o);
 	else
 		a->kind = PLAN_CREATE;
@@ -257,9 +315,9 @@ static void group_mark(const struct project_file *file, unsigned g, bool *marks)
 }
 
 /* Which cells are meant: marks[i] for each of the file. */
-static int only_mark(const struct project_file *file, const json_t *only, bool *marks,
-		     struct err *f)
+static int only_mark(const struct plan *p, const json_t *only, bool *marks, struct err *f)
 {
+	const struct project_file *file = &p->file;
 	bool groups[PROJECT_MAX_GROUPS] = { false };
 	json_t *v;
 	size_t i;
@@ -275,7 +333,8 @@ static int only_mark(const struct project_file *file, const json_t *only, bool *
 			group_mark(file, (unsigned)(g - file->groups), groups);
 			continue;
 		}
-		while (k < file->ncells && strcmp(file->cells[k].name, name))
+		while (k < file->ncells && strcmp(file->cells[k].name, name) &&
+		       strcmp(plan_shown(p, file->cells[k].name).str, name))
 			k++;
 		if (k == file->ncells)
 			return err_set(f, ERR_NOT_FOUND, "the file has no cell '%.80s'", name);
@@ -309,6 +368,7 @@ static void others_plan(struct daemon *d, struct plan *p, const struct plan_opti
 		struct plan_action *a;
 
 		if (!c->name[0] || !owner || strcmp(owner, p->project) ||
+		    strcmp(c->parent, p->family.parent) ||
 		    (!o->down && file_has(&p->file, c->name)))
 			continue;
 		g = name ? project_group_find(&p->file, name) : NULL;
@@ -362,7 +422,8 @@ static int volumes_up(struct plan *p, struct err *f)
 	struct store s;
 	int ret = 0;
 
-	if (!p->file.nvolumes)
+	/* Those that a cell can mount are its own. */
+	if (!p->file.nvolumes || p->family.parent[0])
 		return 0;
 	if (store_open(&s, f) < 0)
 		return -1;
@@ -386,6 +447,37 @@ static int volumes_up(struct plan *p, struct err *f)
 
 /* ---- all ---- */
 
+struct family_name plan_shown(const struct plan *p, const char *cell)
+{
+	struct cell c = { 0 };
+
+	strcpy(c.name, cell);
+	strcpy(c.parent, p->family.parent);
+	return family_name_shown(&c);
+}
+
+/* Names of the file become those of the store; what only the host has is refused. */
+static int family_prepare(const struct cell *parent, struct plan *p, const struct plan_options *o,
+			  struct err *f)
+{
+	char name[CELL_NAME_LEN + 1];
+
+	for (unsigned i = 0; i < p->file.nvolumes; i++)
+		if (!p->file.volumes[i].external)
+			return err_set(f, ERR_FORBIDDEN,
+				       "volume '%s': a cell cannot make volumes" REMEDY
+				       "write 'external: true' for one that this cell has",
+				       p->file.volumes[i].name);
+	if (o->volumes)
+		return err_set(f, ERR_FORBIDDEN, "a cell has no volumes to remove");
+	for (unsigned i = 0; i < p->file.ncells; i++) {
+		if (family_name(parent, p->file.cells[i].name, name, f) < 0)
+			return -1;
+		strcpy(p->file.cells[i].name, name);
+	}
+	return 0;
+}
+
 int plan_make(struct daemon *d, struct project_file *file, const char *project,
 	      const struct plan_options *o, struct plan *p, struct err *f)
 {
@@ -394,22 +486,34 @@ int plan_make(struct daemon *d, struct project_file *file, const char *project,
 
 	*p = (struct plan){ .file = *file, .down = o->down, .volumes = json_array() };
 	*file = (struct project_file){ 0 };
+	if (o->parent) {
+		strcpy(p->family.parent, o->parent->id);
+		if (family_prepare(o->parent, p, o, f) < 0)
+			return -1;
+	}
 	snprintf(p->project, sizeof(p->project), "%s", p->file.name[0] ? p->file.name : project);
 	p->actions = xalloc((p->file.ncells + d->ncells + 1) * sizeof(*p->actions));
+	if (all)
+		p->automation = json_array();
 	if (o->down) {
 		others_plan(d, p, o);
-		if (o->volumes)
+		if (o->volumes && !o->parent)
 			volumes_down(d, p);
-		return 0;
+		/* Whatever the file says. */
+		json_decref(p->file.workflows);
+		json_decref(p->file.schedules);
+		p->file.workflows = p->file.schedules = NULL;
+		return automation_plan(d, p, f);
 	}
-	if (only_mark(&p->file, o->only, marks, f) < 0 || volumes_up(p, f) < 0)
+	if (only_mark(p, o->only, marks, f) < 0 || volumes_up(p, f) < 0)
 		return -1;
 	for (unsigned i = 0; i < p->file.ncells; i++)
 		if (marks[i] && cell_plan(d, p, &p->file.cells[i], o, f) < 0)
 			return -1;
-	if (all)
-		others_plan(d, p, o);
-	return 0;
+	if (!all)
+		return 0;
+	others_plan(d, p, o);
+	return automation_plan(d, p, f);
 }
 
 void plan_free(struct plan *p)
@@ -421,17 +525,19 @@ void plan_free(struct plan *p)
 	}
 	free(p->actions);
 	json_decref(p->volumes);
+	json_decref(p->automation);
 	project_file_free(&p->file);
 	*p = (struct plan){ 0 };
 }
 
 json_t *plan_json(const struct plan *p)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *plan;
 
 	for (unsigned i = 0; i < p->n; i++) {
 		const struct plan_action *a = &p->actions[i];
-		json_t *o = json_pack("{s:s,s:s}", "action", kind_names[a->kind], "cell", a->cell);
+		json_t *o = json_pack("{s:s,s:s}", "action", kind_names[a->kind], "cell",
+				      plan_shown(p, a->cell).str);
 
 		if (json_array_size(a->changes))
 			json_object_set(o, "changes", a->changes);
@@ -439,8 +545,11 @@ json_t *plan_json(const struct plan *p)
 			json_object_set(o, "restart", a->restart);
 		json_array_append_new(list, o);
 	}
-	return json_pack("{s:s,s:s,s:o,s:O}", "type", "plan", "project", p->project, "actions",
+	plan = json_pack("{s:s,s:s,s:o,s:O}", "type", "plan", "project", p->project, "actions",
 			 list, "volumes", p->volumes);
+	if (json_array_size(p->automation))
+		json_object_set(plan, "automation", p->automation);
+	return plan;
 }
 
 bool plan_does(const struct plan_action *a)

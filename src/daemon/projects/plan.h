@@ -7,6 +7,8 @@
 #ifndef VIV_DAEMON_PROJECTS_PLAN_H
 #define VIV_DAEMON_PROJECTS_PLAN_H
 
+#include "daemon/cells/family.h"
+#include "daemon/cells/make.h"
 #include "daemon/projects/file.h"
 
 #define LABEL_PROJECT "vivarium.project"
@@ -35,6 +37,7 @@ struct plan_action {
 	json_t *restart; /* those of them that need a restart */
 	json_t *spec; /* what it is to be, with labels; NULL: to be removed */
 	bool files; /* are to be written */
+	bool prompt; /* is to be given to its agent */
 	bool start; /* of PLAN_CHANGE: it does not run, and is to */
 };
 
@@ -45,14 +48,29 @@ struct plan_options {
 	bool restart; /* ... unless asked to */
 	bool recreate, remove_orphans;
 	const json_t *only; /* a list of names; NULL or empty: all */
+	const struct cell *parent; /* it is the project of a cell; NULL: of the host */
+};
+
+/* The project of a cell (docs/subcells.md): its cells are children of that cell, and are made as it
+ * would make them (made_fn is of make.h). Names in the plan and in its file are those of the store;
+ * what is told has those of the cell. A child is never changed, but made anew if the file says so.
+ */
+struct plan_family {
+	char parent[CELL_ID_LEN + 1]; /* "": it is the host's */
+	/* Takes spec. name: the one that the cell gives. Calls fn once. */
+	void (*make)(struct daemon *d, const char *parent, const char *name, json_t *spec,
+		     made_fn fn, void *arg);
 };
 
 struct plan {
+	struct plan_family family;
 	char project[CELL_NAME_LEN + 1];
 	struct project_file file; /* empty when there is none */
 	struct plan_action *actions;
 	unsigned n;
 	json_t *volumes; /* names: to be made, or with down, to be removed */
+	/* workflows and schedules (automation.h); NULL: they are left as they are */
+	json_t *automation;
 	bool down;
 	bool refused; /* one of the actions is, so nothing is to be done */
 };
@@ -65,6 +83,8 @@ void plan_free(struct plan *p);
 /* {"project", "actions": [{"action", "cell", "changes"}], "volumes"}; no value of anything is in
  * it. */
 json_t *plan_json(const struct plan *p);
+/* The name of a cell as it is told. */
+struct family_name plan_shown(const struct plan *p, const char *cell);
 bool plan_does(const struct plan_action *a); /* something */
 
 /* The volumes that projects made. */
@@ -77,9 +97,10 @@ void project_volume_forget(struct daemon *d, const char *volume);
 const char *cell_project(const struct cell *c);
 /* It did what it was to do, and is not started again. */
 bool cell_is_over(const struct cell *c);
-/* Keyed hashes, as text, of a group's spec and of its files. Made once: all of its replicas have
- * the same. */
+/* Keyed hashes, as text, of a group's spec, of its files, and of its agent and prompt (which it
+ * has). Made once: all of its replicas have the same. */
 const char *group_spec_hash(struct daemon *d, struct project_group *g);
 const char *group_files_hash(struct daemon *d, struct project_group *g);
+const char *group_prompt_hash(struct daemon *d, struct project_group *g);
 
 #endif

@@ -36,14 +36,30 @@ static void hash_make(struct daemon *d, const void *data, size_t size, char hash
 
 const char *group_spec_hash(struct daemon *d, struct project_group *g)
 {
+	json_t *all;
 	char *text;
 
 	if (g->spec_hash[0])
 		return g->spec_hash;
-	text = json_dumps(g->spec, JSON_COMPACT | JSON_SORT_KEYS);
+	all = g->each ? json_pack("[O,O]", g->spec, g->each) : json_incref(g->spec);
+	text = json_dumps(all, JSON_COMPACT | JSON_SORT_KEYS);
 	hash_make(d, text ? text : "", text ? strlen(text) : 0, g->spec_hash);
+	json_decref(all);
 	free(text);
 	return g->spec_hash;
+}
+
+const char *group_prompt_hash(struct daemon *d, struct project_group *g)
+{
+	struct buf b = { 0 };
+
+	if (g->prompt_hash[0])
+		return g->prompt_hash;
+	buf_add(&b, g->agent, strlen(g->agent) + 1);
+	buf_add_text(&b, g->prompt);
+	hash_make(d, b.p, b.len, g->prompt_hash);
+	buf_free(&b);
+	return g->prompt_hash;
 }
 
 const char *group_files_hash(struct daemon *d, struct project_group *g)

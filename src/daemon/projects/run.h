@@ -13,9 +13,18 @@
 
 struct project_run;
 
+/* Whether the run goes on until the cells that are up are what they are to be: healthy, if they
+ * have a health check; done with their prompt, if they have an agent; else running, or completed.
+ */
+struct project_wait {
+	bool on;
+	int64_t ms; /* no longer than this; 0: for ever */
+};
+
 /* Takes plan. news is called when there is something to read; not from within project_run_read.
  * dry: nothing is done but telling. */
-struct project_run *project_run_new(struct daemon *d, struct plan *plan, bool dry,
+struct project_run *project_run_new(struct daemon *d, struct plan *plan,
+				    const struct project_wait *wait, bool dry,
 				    void (*news)(void *arg), void *arg);
 /* Some bytes; 0: none now; -1: that was all. */
 ssize_t project_run_read(struct project_run *r, char *buf, size_t size);
@@ -23,8 +32,8 @@ ssize_t project_run_read(struct project_run *r, char *buf, size_t size);
 void project_run_leave(struct project_run *r);
 
 enum project_busy { PROJECT_FREE, PROJECT_ENDING, PROJECT_BUSY };
-/* Whether something is being done for a project: by a run that is read, or by one that comes to its
- * end without a reader. */
-enum project_busy project_busy(struct daemon *d, const char *project);
+/* Whether something is being done for a project, of a cell by its id or of the host (""): by a run
+ * that is read, or by one that comes to its end without a reader. */
+enum project_busy project_busy(struct daemon *d, const char *parent, const char *project);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "daemon/sessions/private.h"
+#include "daemon/state/output.h"
 
 #define START_SECONDS 120
 
@@ -445,7 +446,7 @@ static void prompt_answer(struct session *s, const json_t *extra, const json_t *
 static void noise(struct session *s, const char *line, size_t n, const char *why, int64_t time)
 {
 	event_put(s, "noise",
-		  json_pack("{s:o,s:I,s:s*}", "text", rpc_text(line, n, 1000), "bytes",
+		  json_pack("{s:o,s:I,s:s*}", "text", output_text(line, n, 1000), "bytes",
 			    (json_int_t)n, "reason", why),
 		  time);
 }
@@ -537,8 +538,8 @@ void acp_update(struct session *s, const json_t *update, const char *raw, size_t
 		acp_state_take(s, update);
 	else if (!strcmp(kind, "session_info_update") && json_text(update, "title"))
 		live_set(s, "title",
-			 rpc_text(json_text(update, "title"), strlen(json_text(update, "title")),
-				  500));
+			 output_text(json_text(update, "title"), strlen(json_text(update, "title")),
+				     500));
 	else if (!strcmp(kind, "usage_update"))
 		usage_take(s, update);
 	buf_add_text(&b, "{\"update\":");

@@ -6,6 +6,7 @@
 
 #include "daemon/approvals/approvals.h"
 #include "daemon/sessions/private.h"
+#include "daemon/state/output.h"
 
 #define OPEN_MAX 32 /* of a session */
 #define OPTIONS_MAX 16
@@ -33,8 +34,8 @@ static json_t *call_cut(const json_t *call)
 
 		if (json_is_string(v))
 			json_object_set_new(out, names[i],
-					    rpc_text(json_string_value(v), json_string_length(v),
-						     1000));
+					    output_text(json_string_value(v), json_string_length(v),
+							1000));
 	}
 	json_object_set_new(out, "truncated", json_true());
 	return out;
@@ -53,8 +54,8 @@ static json_t *options_of(const json_t *list)
 		if (!id || strlen(id) > 256 || !kind || strlen(kind) > 40 || i >= OPTIONS_MAX)
 			continue;
 		json_array_append_new(out, json_pack("{s:s,s:o,s:s}", "id", id, "name",
-						     rpc_text(name ? name : id,
-							      strlen(name ? name : id), 200),
+						     output_text(name ? name : id,
+								 strlen(name ? name : id), 200),
 						     "kind", kind));
 	}
 	return out;
@@ -81,7 +82,7 @@ void permission_ask(struct session *s, const struct rpc *m, int64_t time)
 	id = approval_ask(s->d, s->cell, APPROVAL_AGENT, 0,
 			  json_pack("{s:s,s:s,s:o,s:O,s:O}", "scope", "agent", "session", s->id,
 				    "title",
-				    rpc_text(title ? title : "", title ? strlen(title) : 0, 500),
+				    output_text(title ? title : "", title ? strlen(title) : 0, 500),
 				    "tool_call", cut, "options", options));
 	if (id) {
 		json_array_append_new(live_list(s, "asked"),

@@ -88,6 +88,7 @@ struct session {
 	bool stepping; /* its output is being read */
 	bool changed; /* events were added */
 	bool removing;
+	bool holds; /* its cell does not fall asleep meanwhile */
 	struct follow *follow;
 	struct lines lines;
 	uint64_t line_at; /* where in the output the line that is not complete begins */
@@ -139,6 +140,8 @@ void outbox_clear(struct session *s);
 void queue_add(struct session *s, int64_t prompt, const json_t *content);
 /* The next one, which is removed; NULL: none. */
 json_t *queue_take(struct session *s, int64_t *ret_prompt);
+/* One of them; NULL: it does not wait. */
+json_t *queue_take_one(struct session *s, int64_t prompt);
 /* One timer for each session; ms < 0: off. */
 void session_timer(struct session *s, int64_t ms, void (*fn)(struct session *s));
 
@@ -156,6 +159,8 @@ void session_start(struct session *s);
 /* Within a transaction: whatever this process of the cell and those that it makes do is the
  * session's, for the journal. */
 void process_note(struct session *s, int32_t pid);
+/* At once; what follows from its end follows. */
+void process_kill(struct session *s);
 /* The process has ended, and all that it wrote is read. */
 void process_ended(struct session *s);
 /* Within a transaction: ends it, and then the session is closed, or failed. */
@@ -164,6 +169,9 @@ void process_end(struct session *s, enum session_state then);
 bool session_is_closing(const struct session *s);
 /* It has no process, and cannot go on. */
 void session_fail(struct session *s, const struct err *e);
+/* Its cell is used while a prompt runs or waits, or its agent asks something; and as long as an
+ * agent lives that could not go on with its session after a sleep. */
+void session_use(struct session *s);
 struct keeper_link *session_keeper(const struct session *s);
 /* That of its process, which may have ended; NULL: it is gone. */
 struct keeper_link *process_keeper(const struct session *s);
@@ -214,6 +222,8 @@ void turn_next(struct session *s);
 void turn_end(struct session *s, const char *reason, const json_t *usage);
 /* The prompts that wait are dropped. */
 void turn_drop(struct session *s, const char *reason);
+/* One of them, if it does wait. */
+void turn_drop_one(struct session *s, int64_t prompt, const char *reason);
 /* Of an agent that does not speak ACP. */
 void oneshot_output(struct session *s, const char *p, size_t n, int64_t time);
 void oneshot_ended(struct session *s);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "daemon/cells/sleep.h"
 #include "daemon/journal/note.h"
 #include "daemon/sessions/private.h"
 
@@ -77,6 +78,11 @@ static void signal_send(struct session *s, int sig)
 	/* When it cannot be told, its cell is about to end. */
 	if (s->proc && s->keeper)
 		(void)!link_ask(s->keeper, &m, NULL, 0, link_ignore, NULL);
+}
+
+void process_kill(struct session *s)
+{
+	signal_send(s, SIGKILL);
 }
 
 static void end_kill(struct session *s)
@@ -164,6 +170,7 @@ static void end_err(const struct session *s, struct err *e)
 static void wait_for_prompt(struct session *s)
 {
 	state_set(s, SESSION_IDLE, "the cell ended; a prompt starts it again");
+	turn_next(s);
 }
 
 static void restart_now(struct session *s)
@@ -590,6 +597,8 @@ static void start_step(struct session *s, struct cell *c)
 
 	if (!c) {
 		err_note(&e, ERR_NOT_FOUND, "the cell is gone");
+	} else if (c->sleep != SLEEP_NO) {
+		return; /* it sleeps or wakes in a moment */
 	} else if (c->state == CELL_RUNNING && c->keeper) {
 		s->keeper = c->keeper;
 		s->asked = link_ask(s->keeper, &m, NULL, 0, start_hello, s) == 0;
@@ -607,7 +616,7 @@ static void start_step(struct session *s, struct cell *c)
 		cell_start_error(c, "the cell could not start", &e);
 	} else {
 		s->cell_tried = true;
-		if (cell_start(c, &e) == 0)
+		if (cell_wake_begin(c, "prompt", &e) == 0)
 			return;
 	}
 	fail_now(s, &e);
@@ -636,7 +645,24 @@ void session_cell_changed(struct session *s, struct cell *c)
 			exit_note(s, true, 0);
 	} else if (!s->proc && s->starting) {
 		start_step(s, c);
+	} else if (c && s->phase == PHASE_READY && s->queue && !s->running && !cell_is_asleep(c)) {
+		/* It was not put to sleep after all. */
+		session_begin(s);
+		turn_next(s);
+		session_end(s, NULL);
 	}
+}
+
+void session_use(struct session *s)
+{
+	struct cell *c = cell_by_id(s->d, s->cell);
+	bool uses = s->starting || s->running || s->queue || s->state == SESSION_WAITING ||
+		    (s->proc && session_is_acp(s) && s->phase == PHASE_READY && !acp_can_load(s));
+
+	if (!c || uses == s->holds)
+		return;
+	s->holds = uses;
+	cell_hold(c, uses ? 1 : -1);
 }
 
 void on_cell(struct cell_wait *w, struct cell *c, bool gone)

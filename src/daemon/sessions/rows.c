@@ -216,6 +216,7 @@ int session_end(struct session *s, struct err *e)
 			session_reread(s);
 		return -1;
 	}
+	session_use(s);
 	/* Of a nested one the outer transaction decides. */
 	if (outer)
 		session_follow(s);
@@ -234,6 +235,7 @@ int session_end_stream(struct session *s, bool soft)
 	if (db->failed)
 		return session_end(s, NULL);
 	db_end_later(db);
+	session_use(s);
 	session_follow(s);
 	return 0;
 }
@@ -355,12 +357,9 @@ void queue_add(struct session *s, int64_t prompt, const json_t *content)
 	s->queue++;
 }
 
-json_t *queue_take(struct session *s, int64_t *ret_prompt)
+/* The one that q, which ends here, gives. */
+static json_t *queue_get(struct session *s, sqlite3_stmt *q, int64_t *ret_prompt)
 {
-	sqlite3_stmt *q = db_query(&s->d->db,
-				   "SELECT prompt,content FROM session_prompts WHERE session=? "
-				   "ORDER BY prompt LIMIT 1",
-				   "i", s->row);
 	json_t *content = NULL;
 
 	if (db_next(q)) {
@@ -374,6 +373,26 @@ json_t *queue_take(struct session *s, int64_t *ret_prompt)
 	       s->row, *ret_prompt);
 	s->queue--;
 	return content;
+}
+
+json_t *queue_take(struct session *s, int64_t *ret_prompt)
+{
+	return queue_get(s,
+			 db_query(&s->d->db,
+				  "SELECT prompt,content FROM session_prompts WHERE session=? "
+				  "ORDER BY prompt LIMIT 1",
+				  "i", s->row),
+			 ret_prompt);
+}
+
+json_t *queue_take_one(struct session *s, int64_t prompt)
+{
+	return queue_get(s,
+			 db_query(&s->d->db,
+				  "SELECT prompt,content FROM session_prompts WHERE session=? "
+				  "AND prompt=?",
+				  "ii", s->row, prompt),
+			 &prompt);
 }
 
 /* ---- memory ---- */
@@ -415,6 +434,12 @@ void session_free(struct session *s)
 		session_watch_remove(w);
 		w->fn(w, true);
 	}
+	s->running = 0;
+	s->queue = 0;
+	s->starting = false;
+	s->state = SESSION_CLOSED;
+	s->proc = 0;
+	session_use(s);
 	setters_drop(s);
 	serve_detach(s);
 	stream_close(s);

@@ -208,26 +208,3 @@ char *rpc_error(const json_t *id, int code, const char *message)
 	return line_make(json_pack("{s:s,s:o,s:{s:i,s:s}}", "jsonrpc", "2.0", "id", copy(id),
 				   "error", "code", code, "message", message));
 }
-
-json_t *rpc_text(const char *p, size_t n, size_t max)
-{
-	struct buf b = { 0 };
-	json_t *v;
-
-	n = MIN(n, max);
-	while (n) {
-		size_t good = text_utf8_head(p, n);
-
-		buf_add(&b, p, good);
-		p += good;
-		n -= good;
-		if (n) {
-			buf_add(&b, "?", 1);
-			p++;
-			n--;
-		}
-	}
-	v = json_stringn(b.len ? (char *)b.p : "", b.len);
-	buf_free(&b);
-	return v ? v : json_string("");
-}

@@ -48,8 +48,4 @@ char *rpc_error(const json_t *id, int code, const char *message);
 #define RPC_AUTH_REQUIRED (-32000)
 #define RPC_NOT_FOUND (-32002)
 
-/* Bytes of anybody's as a text of JSON: what is not UTF-8 becomes '?'. At most max bytes of them.
- */
-json_t *rpc_text(const char *p, size_t n, size_t max);
-
 #endif

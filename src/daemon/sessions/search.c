@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/sessions/private.h"
+#include "daemon/state/output.h"
 
 #define TEXT_MAX 16384 /* bytes of one text */
 #define STEP 2000 /* events at once */
@@ -172,7 +173,7 @@ json_t *transcripts_search(struct daemon *d, const char *words, const char *cell
 			json_pack("{s:s,s:s,s:I,s:s,s:s,s:o}", "session", db_text(q, 0), "cell",
 				  db_text(q, 1), "seq", (json_int_t)db_int(q, 2), "time",
 				  time_text(db_int(q, 3)).str, "type", db_text(q, 4), "snippet",
-				  rpc_text(db_text(q, 5), strlen(db_text(q, 5)), 2000)));
+				  output_text(db_text(q, 5), strlen(db_text(q, 5)), 2000)));
 	db_done(q);
 	free(query);
 	return list;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/approvals/approvals.h"
+#include "daemon/cells/family.h"
 #include "daemon/sessions/private.h"
 
 const struct field session_fields[] = {
@@ -38,6 +39,39 @@ struct session *session_find(struct daemon *d, const char *cell, const char *id,
 	err_note(e, ERR_NOT_FOUND,
 		 "there is no session '%.40s'" REMEDY "'viv session ls' lists them", id);
 	return NULL;
+}
+
+struct session *session_by_key(struct daemon *d, const char *cell, const char *key)
+{
+	struct session *s;
+
+	(void)d;
+	list_for_each(s, sessions_all(), link) {
+		const char *own = json_text(s->spec, "key");
+
+		if (own && !strcmp(own, key) && !strcmp(s->cell, cell))
+			return s;
+	}
+	return NULL;
+}
+
+bool session_is_prompted(const struct session *s)
+{
+	return s->prompts > 0;
+}
+
+int session_rest(const struct session *s, struct err *e)
+{
+	const char *why = json_text(live_get(s, "error"), "message");
+
+	if (s->state == SESSION_CLOSED)
+		return err_set(e, ERR_CLOSED, "its session is closed");
+	if (s->state == SESSION_FAILED)
+		return err_set(e, ERR_FAILED, "its agent failed%s%s" REMEDY "'viv transcript %s'",
+			       why ? ": " : "", why ? why : "", s->id);
+	if (s->state == SESSION_WAITING)
+		return 2;
+	return s->state == SESSION_IDLE && !s->running && !s->queue;
 }
 
 const char *session_cell(const struct session *s)
@@ -80,6 +114,19 @@ json_t *sessions_list(struct daemon *d, const char *cell)
 		if (!*cell || !strcmp(s->cell, cell))
 			json_array_append_new(list, session_json(s));
 	return list;
+}
+
+unsigned sessions_below(struct daemon *d, const char *cell)
+{
+	const struct cell *c;
+	struct session *s;
+	unsigned n = 0;
+
+	list_for_each(s, sessions_all(), link) {
+		c = cell_by_id(d, s->cell);
+		n += c && family_is_below(c, cell);
+	}
+	return n;
 }
 
 /* ---- making one ---- */
@@ -205,9 +252,11 @@ static int content_check(const json_t *content, struct err *e)
 	return 0;
 }
 
-int session_prompt(struct session *s, json_t *content, const char *by, int64_t *ret_prompt,
-		   int64_t *ret_seq, struct err *e)
+int session_prompt_with(struct session *s, json_t *content, const char *by, prompt_within within,
+			void *arg, struct err *e)
 {
+	int64_t prompt;
+
 	if (content_check(content, e) < 0)
 		;
 	else if (s->state == SESSION_CLOSED || session_is_closing(s))
@@ -221,23 +270,43 @@ int session_prompt(struct session *s, json_t *content, const char *by, int64_t *
 		return -1;
 	}
 	session_begin(s);
-	*ret_prompt = ++s->prompts;
-	queue_add(s, *ret_prompt, content);
+	prompt = ++s->prompts;
+	queue_add(s, prompt, content);
 	event_put(s, "prompt",
-		  json_pack("{s:I,s:s,s:o}", "prompt", (json_int_t)*ret_prompt, "by", by, "content",
+		  json_pack("{s:I,s:s,s:o}", "prompt", (json_int_t)prompt, "by", by, "content",
 			    content),
 		  0);
-	*ret_seq = s->seq;
+	if (within)
+		within(arg, prompt, s->seq);
 	if (s->state == SESSION_FAILED)
 		s->restarts = 0;
 	turn_next(s);
 	return session_end(s, e);
 }
 
-int session_cancel(struct session *s, struct err *e)
+struct prompt_at {
+	int64_t prompt, seq;
+};
+
+static void prompt_note_at(void *arg, int64_t prompt, int64_t seq)
 {
-	session_begin(s);
-	turn_drop(s, "cancelled");
+	*(struct prompt_at *)arg = (struct prompt_at){ prompt, seq };
+}
+
+int session_prompt(struct session *s, json_t *content, const char *by, int64_t *ret_prompt,
+		   int64_t *ret_seq, struct err *e)
+{
+	struct prompt_at at = { 0 };
+	int r = session_prompt_with(s, content, by, prompt_note_at, &at, e);
+
+	*ret_prompt = at.prompt;
+	*ret_seq = at.seq;
+	return r;
+}
+
+/* Within a transaction: the turn that runs is to end. */
+static void turn_stop(struct session *s)
+{
 	if (s->running && session_is_acp(s) && s->phase == PHASE_READY) {
 		acp_notify(s, "session/cancel",
 			   json_pack("{s:O}", "sessionId", live_get(s, "acp")));
@@ -257,6 +326,25 @@ int session_cancel(struct session *s, struct err *e)
 		if (!s->asked)
 			state_set(s, SESSION_IDLE, NULL);
 	}
+}
+
+int session_cancel(struct session *s, struct err *e)
+{
+	session_begin(s);
+	turn_drop(s, "cancelled");
+	turn_stop(s);
+	return session_end(s, e);
+}
+
+int session_prompt_end(struct session *s, int64_t prompt, bool kill, struct err *e)
+{
+	session_begin(s);
+	if (s->running == prompt && kill && s->proc)
+		process_kill(s);
+	else if (s->running == prompt)
+		turn_stop(s);
+	else
+		turn_drop_one(s, prompt, "cancelled");
 	return session_end(s, e);
 }
 
@@ -337,6 +425,7 @@ void sessions_begin(struct daemon *d)
 			s->starting = s->orphans = true;
 			s->phase = PHASE_CELL;
 		}
+		session_use(s);
 		session_cell_changed(s, c);
 	}
 }

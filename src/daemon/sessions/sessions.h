@@ -23,6 +23,7 @@ struct session;
 
 #define SESSIONS_MAX 1000 /* of all cells */
 #define SESSIONS_CELL 64 /* of one */
+#define SESSIONS_FAMILY 64 /* of all cells that were made by one or by its children */
 #define PROMPT_MAX (12u << 20) /* bytes of one */
 #define PROMPTS_MAX 64 /* that wait */
 
@@ -39,14 +40,30 @@ extern const unsigned nsession_fields;
 struct session *session_new(struct cell *c, json_t *spec, const char *by, struct err *e);
 /* Of this cell (an id; NULL: any). Borrowed; NULL: an error 404. */
 struct session *session_find(struct daemon *d, const char *cell, const char *id, struct err *e);
+/* One that vivd made for a purpose of its own, with "key" in its spec, which clients cannot give.
+ * Borrowed; NULL: there is none. */
+struct session *session_by_key(struct daemon *d, const char *cell, const char *key);
+bool session_is_prompted(const struct session *s); /* it has been, at least once */
+/* 1: it has done all that it was asked to; 0: not yet; 2: the same, because somebody has to answer
+ * the agent's question; -1: it is closed, or failed. */
+int session_rest(const struct session *s, struct err *e);
 json_t *session_json(const struct session *s);
 /* A list, oldest first. cell: an id; "": of all. */
 json_t *sessions_list(struct daemon *d, const char *cell);
+/* How many there are in cells below this one. */
+unsigned sessions_below(struct daemon *d, const char *cell);
 const char *session_cell(const struct session *s);
 
 /* Adds a prompt to its queue: a list of ACP's content blocks, which is taken. by: who says so. */
 int must_check session_prompt(struct session *s, json_t *content, const char *by,
 			      int64_t *ret_prompt, int64_t *ret_seq, struct err *e);
+/* The same; within(arg, ...) writes what belongs to the same transaction. NULL: nothing. */
+typedef void (*prompt_within)(void *arg, int64_t prompt, int64_t seq);
+int must_check session_prompt_with(struct session *s, json_t *content, const char *by,
+				   prompt_within within, void *arg, struct err *e);
+/* Ends this prompt only: its turn, if it runs, or its wait for one. kill: an agent that runs it is
+ * not asked, but ended; it is started again for the next one. */
+int must_check session_prompt_end(struct session *s, int64_t prompt, bool kill, struct err *e);
 /* Ends the turn that runs, and drops the prompts that wait. */
 int must_check session_cancel(struct session *s, struct err *e);
 /* Ends the agent for good. */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "daemon/sessions/private.h"
+#include "daemon/state/output.h"
 #include "wire/memfd.h"
 
 #define STEP_RECORDS 64
@@ -55,8 +56,8 @@ static void on_skipped(void *arg, const char *p, size_t n, uint64_t length)
 	struct step *x = arg;
 
 	event_put(x->s, "noise",
-		  json_pack("{s:o,s:I,s:s}", "text", rpc_text(p, n, n), "bytes", (json_int_t)length,
-			    "reason", "the line is too long"),
+		  json_pack("{s:o,s:I,s:s}", "text", output_text(p, n, n), "bytes",
+			    (json_int_t)length, "reason", "the line is too long"),
 		  x->time);
 }
 
@@ -87,7 +88,8 @@ static void err_take(struct step *x, const char *p, size_t n, uint64_t at)
 
 	if (known < n)
 		event_put(s, "stderr",
-			  json_pack("{s:o}", "text", rpc_text(p + known, n - known, n)), x->time);
+			  json_pack("{s:o}", "text", output_text(p + known, n - known, n)),
+			  x->time);
 	s->err_at = MAX(s->err_at, at + n);
 	if (!lines_kept(&s->lines))
 		s->taken = at + n;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/sessions/private.h"
+#include "daemon/state/output.h"
 
 #define TERMINALS_MAX 16
 #define WAITS_MAX 8 /* of one */
@@ -275,8 +276,9 @@ static void output_over(struct agent_op *op)
 		drop++;
 	t = op->s ? json_object_get(live_get(op->s, "terminals"), op->key) : NULL;
 	status = t ? exit_json(t) : NULL;
-	result = json_pack("{s:o,s:b}", "output", rpc_text(p + drop, op->b.len - drop, op->b.len),
-			   "truncated", drop || op->stop);
+	result =
+		json_pack("{s:o,s:b}", "output", output_text(p + drop, op->b.len - drop, op->b.len),
+			  "truncated", drop || op->stop);
 	if (status)
 		json_object_set_new(result, "exitStatus", status);
 	op_result(op, result);

@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 
 #include "base/utf8.h"
+#include "daemon/cells/sleep.h"
 #include "daemon/journal/note.h"
 #include "daemon/sessions/private.h"
+#include "daemon/state/output.h"
 
 /* ---- the end of a turn ---- */
 
@@ -83,20 +85,31 @@ void turn_end(struct session *s, const char *reason, const json_t *usage)
 	live_set(s, "cancelled", NULL);
 }
 
+/* It was taken from those that wait. Takes content. */
+static void dropped(struct session *s, int64_t prompt, json_t *content, const char *reason)
+{
+	prompt_note(s, prompt, content);
+	json_decref(content);
+	event_put(s, "turn",
+		  json_pack("{s:I,s:s}", "prompt", (json_int_t)prompt, "stop_reason", reason), 0);
+	answer_note(s, prompt, reason);
+}
+
 void turn_drop(struct session *s, const char *reason)
 {
 	int64_t prompt;
 	json_t *content;
 
-	while ((content = queue_take(s, &prompt))) {
-		prompt_note(s, prompt, content);
-		json_decref(content);
-		event_put(s, "turn",
-			  json_pack("{s:I,s:s}", "prompt", (json_int_t)prompt, "stop_reason",
-				    reason),
-			  0);
-		answer_note(s, prompt, reason);
-	}
+	while ((content = queue_take(s, &prompt)))
+		dropped(s, prompt, content, reason);
+}
+
+void turn_drop_one(struct session *s, int64_t prompt, const char *reason)
+{
+	json_t *content = queue_take_one(s, prompt);
+
+	if (content)
+		dropped(s, prompt, content, reason);
 }
 
 /* ---- its beginning ---- */
@@ -144,9 +157,13 @@ static void prompt_send(struct session *s, json_t *content)
 
 void turn_next(struct session *s)
 {
+	const struct cell *c = cell_by_id(s->d, s->cell);
 	bool acp = session_is_acp(s);
 	json_t *content;
 
+	/* An agent that is about to end with its cell is not asked any more; the next one is. */
+	if (acp && s->phase == PHASE_READY && c && cell_is_asleep(c))
+		return;
 	if (!s->queue || s->running || s->state == SESSION_CLOSED || s->phase == PHASE_ENDING)
 		return;
 	if (acp && s->phase != PHASE_READY) {
@@ -204,7 +221,7 @@ void oneshot_output(struct session *s, const char *p, size_t n, int64_t time)
 		event_put(s, "update",
 			  json_pack("{s:{s:s,s:{s:s,s:o}}}", "update", "sessionUpdate",
 				    "agent_message_chunk", "content", "type", "text", "text",
-				    rpc_text((char *)b.p, b.len, b.len)),
+				    output_text((char *)b.p, b.len, b.len)),
 			  time);
 	buf_free(&b);
 }

@@ -30,6 +30,8 @@ struct daemon {
 	void (*asked)(struct cell *c);
 	/* a cell has a keeper; set by tools/door.c */
 	void (*linked)(struct cell *c);
+	/* a cell speaks HTTP at its door. Takes fd; set by main */
+	void (*calling)(const struct cell *c, int fd);
 	/* a cell has a keeper, or none any more; set by journal/note.c; NULL: nobody cares */
 	void (*met)(struct cell *c);
 	/* an event was added, in a transaction; set by journal/note.c; NULL: nobody cares */
@@ -39,6 +41,7 @@ struct daemon {
 	struct list dead; /* cells that were removed in this round */
 	struct list changed; /* cells whose waits are to be told in the next */
 	struct cell *by_id[DAEMON_BUCKETS]; /* chained by next */
+	struct cell *by_name[DAEMON_BUCKETS]; /* those with a name, by next_named */
 	unsigned ncells;
 	int inotify; /* of RUN/cells: keepers that others start; -1: none */
 	uv_poll_t sockets; /* of that */

@@ -109,6 +109,53 @@ static const char *const migrations[] = {
 	"CREATE TABLE journal_heads(cell TEXT PRIMARY KEY, name TEXT NOT NULL, block INTEGER NOT "
 	"NULL, records INTEGER NOT NULL, hash TEXT NOT NULL, time INTEGER NOT NULL, damaged TEXT "
 	"NOT NULL) WITHOUT ROWID;",
+	/* enum cell_sleep (cells/cells.h), and the ports at which the host listens for a sleeping
+	 * cell. */
+	"ALTER TABLE cells ADD COLUMN sleep INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE cells ADD COLUMN ports TEXT NOT NULL DEFAULT '';",
+	/* Runs of workflows, their steps and the attempts of these (workflows/rows.c). */
+	"CREATE TABLE workflow_runs(row INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL "
+	"UNIQUE, "
+	"name TEXT NOT NULL, code INTEGER NOT NULL, by TEXT NOT NULL, doc TEXT NOT NULL, inputs "
+	"TEXT NOT NULL, live TEXT NOT NULL, state INTEGER NOT NULL, undone INTEGER NOT NULL, "
+	"created INTEGER NOT NULL, ended INTEGER NOT NULL, error TEXT NOT NULL);"
+	"CREATE TABLE workflow_steps(run INTEGER NOT NULL, path TEXT NOT NULL, n INTEGER NOT NULL, "
+	"over_n INTEGER NOT NULL, idx INTEGER NOT NULL, kind INTEGER NOT NULL, state INTEGER NOT "
+	"NULL, attempt INTEGER NOT NULL, started INTEGER NOT NULL, ended INTEGER NOT NULL, due "
+	"INTEGER NOT NULL, live TEXT NOT NULL, result TEXT NOT NULL, error TEXT NOT NULL, PRIMARY "
+	"KEY(run, path)) WITHOUT ROWID;"
+	"CREATE TABLE workflow_attempts(run INTEGER NOT NULL, path TEXT NOT NULL, attempt INTEGER "
+	"NOT NULL, state INTEGER NOT NULL, started INTEGER NOT NULL, ended INTEGER NOT NULL, error "
+	"TEXT NOT NULL, PRIMARY KEY(run, path, attempt)) WITHOUT ROWID;",
+	/* The cell that made a cell (cells/family.h). */
+	"ALTER TABLE cells ADD COLUMN parent TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE making ADD COLUMN parent TEXT NOT NULL DEFAULT '';",
+	/* Schedules and their runs (schedules/schedules.h). base: its times after this one are
+	 * still to come; due: the next one, fire: with jitter; 0: none. */
+	"CREATE TABLE schedules(row INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, "
+	"cell TEXT NOT NULL, spec TEXT NOT NULL, state INTEGER NOT NULL, created INTEGER NOT NULL, "
+	"base INTEGER NOT NULL, due INTEGER NOT NULL, fire INTEGER NOT NULL, fired INTEGER NOT "
+	"NULL DEFAULT 0, skipped INTEGER NOT NULL DEFAULT 0);"
+	"CREATE INDEX schedules_fire ON schedules(fire) WHERE fire>0;"
+	"CREATE INDEX schedules_cell ON schedules(cell);"
+	"CREATE TABLE schedule_runs(id INTEGER PRIMARY KEY AUTOINCREMENT, schedule INTEGER NOT "
+	"NULL, reason TEXT NOT NULL, due INTEGER NOT NULL, fired INTEGER NOT NULL, state INTEGER "
+	"NOT NULL, started INTEGER NOT NULL DEFAULT 0, ended INTEGER NOT NULL DEFAULT 0, live TEXT "
+	"NOT NULL DEFAULT '{}', result TEXT NOT NULL DEFAULT '{}', output BLOB NOT NULL DEFAULT "
+	"x'');"
+	"CREATE INDEX schedule_runs_schedule ON schedule_runs(schedule, id);"
+	"CREATE INDEX schedule_runs_open ON schedule_runs(state, id) WHERE state<3;",
+	/* What the last run of a cell left (cells/result.h). A cell whose command ended by itself
+	 * with status 0, and which is not to be started again, was 'stopped' (6) and is 'completed'
+	 * (10). */
+	"ALTER TABLE cells ADD COLUMN result TEXT NOT NULL DEFAULT '';"
+	"UPDATE cells SET state=10 WHERE state=6 AND status=0 AND reason='exited' AND wanted=0;",
+	/* What projects declare (projects/automation.h): source is what the file says of it. short:
+	 * the name in the file. */
+	"ALTER TABLE schedules ADD COLUMN project TEXT NOT NULL DEFAULT '';"
+	"ALTER TABLE schedules ADD COLUMN source TEXT NOT NULL DEFAULT '';"
+	"CREATE TABLE workflow_defs(name TEXT PRIMARY KEY, project TEXT NOT NULL, short TEXT NOT "
+	"NULL, doc TEXT NOT NULL) WITHOUT ROWID;",
 };
 
 static int db_failed(struct db *db, struct err *f, const char *what)

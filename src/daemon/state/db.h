@@ -15,7 +15,7 @@
 
 #include "base/err.h"
 
-#define DB_STATEMENTS 256
+#define DB_STATEMENTS 384
 
 struct db {
 	sqlite3 *sql;

@@ -94,7 +94,8 @@ static char *event_line(sqlite3_stmt *q)
 	return line;
 }
 
-char *event_next(struct daemon *d, int64_t *seq, const char *cell)
+/* The one after *seq of a query that gives it; NULL: none. */
+static char *event_take(struct daemon *d, int64_t *seq, const char *sql, const char *cell)
 {
 	int64_t last, from;
 	sqlite3_stmt *q;
@@ -110,14 +111,7 @@ char *event_next(struct daemon *d, int64_t *seq, const char *cell)
 		*seq = events_oldest(d) - 1;
 		return gap(from, *seq);
 	}
-	q = *cell ? db_query(&d->db,
-			     "SELECT seq,time,type,cell,data FROM events WHERE seq>? AND cell=? "
-			     "ORDER BY seq LIMIT 1",
-			     "it", *seq, cell)
-		  : db_query(&d->db,
-			     "SELECT seq,time,type,cell,data FROM events WHERE seq>? ORDER BY seq "
-			     "LIMIT 1",
-			     "i", *seq);
+	q = *cell ? db_query(&d->db, sql, "it", *seq, cell) : db_query(&d->db, sql, "i", *seq);
 	if (db_next(q)) {
 		*seq = db_int(q, 0);
 		line = event_line(q);
@@ -126,4 +120,28 @@ char *event_next(struct daemon *d, int64_t *seq, const char *cell)
 	}
 	db_done(q);
 	return line;
+}
+
+char *event_next(struct daemon *d, int64_t *seq, const char *cell)
+{
+	static const char one[] =
+		"SELECT seq,time,type,cell,data FROM events WHERE seq>? AND cell=? "
+		"ORDER BY seq LIMIT 1";
+	static const char all[] =
+		"SELECT seq,time,type,cell,data FROM events WHERE seq>? ORDER BY seq LIMIT 1";
+
+	return event_take(d, seq, *cell ? one : all, cell);
+}
+
+/* What the operator does with tokens and previews of the cell is not told. */
+char *event_next_family(struct daemon *d, int64_t *seq, const char *cell)
+{
+	static const char family[] =
+		"SELECT seq,time,type,cell,data FROM events WHERE seq>?1 AND cell IN "
+		"(WITH RECURSIVE f(id) AS (SELECT ?2 UNION SELECT c.id FROM cells c JOIN f "
+		"ON c.parent=f.id) SELECT id FROM f) AND (type LIKE 'cell.%' OR type LIKE "
+		"'process.%' OR type LIKE 'session.%' OR type IN ('limit','oom','warning')) "
+		"ORDER BY seq LIMIT 1";
+
+	return event_take(d, seq, family, cell);
 }

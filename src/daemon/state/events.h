@@ -6,8 +6,10 @@
  * snapshot.created, snapshot.removed, snapshot.unmerged, image.created, image.tagged,
  * image.removed, image.collected, image.repaired, volume.created, volume.removed, process.started,
  * process.exited, limit, oom, warning, approval.asked, approval.answered, approval.withdrawn,
- * tool.added, tool.removed, tool.called, token.created, token.revoked, secret.created,
- * secret.changed, secret.removed, journal.damaged, journal.removed, daemon.started,
+ * tool.added, tool.removed, tool.called, cron.added, cron.removed, cron.paused, cron.resumed,
+ * cron.fired, cron.done, cron.failed, cron.skipped, token.created, token.revoked, secret.created,
+ * secret.changed, secret.removed, workflow.started, workflow.step, workflow.waiting, workflow.done,
+ * workflow.failed, workflow.cancelled, journal.damaged, journal.removed, daemon.started,
  * daemon.stopping. */
 #ifndef VIV_DAEMON_STATE_EVENTS_H
 #define VIV_DAEMON_STATE_EVENTS_H
@@ -38,5 +40,7 @@ void event_watch_remove(struct event_watch *w);
  * newline (free() it), and moves *seq; NULL: none yet. When the next ones are not kept any more,
  * their numbers come first: {"type":"gap","from":..,"to":..}. */
 char *event_next(struct daemon *d, int64_t *seq, const char *cell);
+/* The same for a cell that asks: of itself, and of its descendants that there are. */
+char *event_next_family(struct daemon *d, int64_t *seq, const char *cell);
 
 #endif

@@ -22,7 +22,10 @@ enum scope { SCOPE_READ = 1, SCOPE_CELL, SCOPE_ADMIN };
 struct rights {
 	enum scope scope;
 	char cell[40]; /* the id of the only one; "": all */
-	char token[TOKEN_ID_LEN + 1]; /* "": no token, the socket's owner */
+	/* whose request it is: the id of a token, or "cell:" and the id of a cell that speaks at
+	 * its door; "": the socket's owner */
+	char token[48];
+	bool family; /* a cell's: it is for cell and its descendants */
 };
 
 const char *scope_name(enum scope s);

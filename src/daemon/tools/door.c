@@ -2,21 +2,27 @@
  *
  * They come over the link to a cell's keeper (KEEP_DOOR), and that says which cell it is: nothing
  * that is said on them does. All of it is hostile: a connection has one request, whose bytes and
- * time are bounded; a cell has at most CELL_CONNECTIONS of them, with CELL_BYTES of requests that
+ * time are bounded; one that begins with a capital letter is a connection to the API (HTTP), and is
+ * handed over before anything of it is read; the first cell of a family has at most
+ * CELL_CONNECTIONS of them, and all below it BELOW_CONNECTIONS, with CELL_BYTES of requests that
  * are not whole yet; what a cell does not read is not produced. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "daemon/cells/family.h"
 #include "daemon/keepers/link.h"
 #include "daemon/state/fields.h"
 #include "daemon/tools/tools.h"
 #include "wire/tools.h"
 
 #define CELL_CONNECTIONS 32
+#define BELOW_CONNECTIONS 64
 #define ALL_CONNECTIONS 1024
 #define CELL_BYTES (4u << 20)
 #define REQUEST_MS 30000 /* for a request to be there */
@@ -29,11 +35,13 @@ struct door {
 	struct list link;
 	struct daemon *d;
 	char cell[CELL_ID_LEN + 1];
+	struct family_group group;
 	char program[KEEP_TEXT];
 	uv_pipe_t pipe;
 	uv_timer_t timer;
 	unsigned nhandles;
 	struct buf in;
+	bool http; /* it is a connection to the API */
 	bool asked; /* the request is there */
 	bool granting; /* its keeper is asked what it may do */
 	bool finished; /* the last line was written */
@@ -50,10 +58,10 @@ struct output {
 	char *data;
 };
 
-/* What a cell has used of this minute. */
+/* What a group of cells has used of this minute. */
 struct minute {
 	struct list link;
-	char cell[CELL_ID_LEN + 1];
+	struct family_group group;
 	uint64_t since; /* ms */
 	unsigned asks, events, suppressed;
 };
@@ -185,15 +193,28 @@ const char *door_program(const struct door *c)
 	return c->program;
 }
 
+/* What was suppressed is told with the next event of the group, if there can be one. */
+static bool minute_is_over(struct daemon *d, const struct minute *m)
+{
+	char first[CELL_ID_LEN + 1];
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(m->group.str, "+"), m->group.str);
+	return uv_now(&d->loop) - m->since > 60000 && (!m->suppressed || !cell_by_id(d, first));
+}
+
 static struct minute *minute_of(struct daemon *d, const char *cell)
 {
+	const struct cell *c = cell_by_id(d, cell);
+	struct family_group g = { 0 }; /* of all that are gone */
 	uint64_t now = uv_now(&d->loop);
 	struct minute *m, *tmp, *found = NULL;
 
+	if (c)
+		g = family_group(c);
 	list_for_each_safe(m, tmp, &minutes, link) {
-		if (!strcmp(m->cell, cell)) {
+		if (!strcmp(m->group.str, g.str)) {
 			found = m;
-		} else if (now - m->since > 60000 && !m->suppressed) {
+		} else if (minute_is_over(d, m)) {
 			list_remove(&m->link);
 			free(m);
 		}
@@ -202,7 +223,7 @@ static struct minute *minute_of(struct daemon *d, const char *cell)
 		found = xalloc(sizeof(*found));
 		list_init(&found->link);
 		list_append(&minutes, &found->link);
-		snprintf(found->cell, sizeof(found->cell), "%s", cell);
+		found->group = g;
 		found->since = now;
 	}
 	if (now - found->since > 60000) {
@@ -212,9 +233,14 @@ static struct minute *minute_of(struct daemon *d, const char *cell)
 	return found;
 }
 
+bool cell_may_ask(struct daemon *d, const char *cell)
+{
+	return minute_of(d, cell)->asks++ < ASKS_MINUTE;
+}
+
 bool door_may_ask(struct door *c)
 {
-	return minute_of(c->d, c->cell)->asks++ < ASKS_MINUTE;
+	return cell_may_ask(c->d, c->cell);
 }
 
 void door_event(struct daemon *d, const char *type, const char *cell, json_t *data)
@@ -363,22 +389,49 @@ static void request_take(struct door *c, size_t n)
 
 /* ---- reading ---- */
 
-static size_t cell_bytes(const struct door *c)
+static size_t group_bytes(const struct door *c)
 {
 	const struct door *o;
 	size_t n = 0;
 
 	list_for_each(o, &doors, link)
-		n += strcmp(o->cell, c->cell) ? 0 : o->in.len;
+		n += strcmp(o->group.str, c->group.str) ? 0 : o->in.len;
 	return n;
+}
+
+/* Of a connection that has sent nothing yet: does it begin as a line of JSON does not? */
+static bool is_http(struct door *c)
+{
+	const struct cell *cell = door_cell(c);
+	uv_os_fd_t fd;
+	char first;
+
+	return cell && cell->calls && uv_fileno((uv_handle_t *)&c->pipe, &fd) == 0 &&
+	       recv(fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) == 1 && first >= 'A' && first <= 'Z';
 }
 
 static void on_room(uv_handle_t *h, size_t size, uv_buf_t *ret)
 {
 	static char chunk[65536];
+	struct door *c = h->data;
 
-	(void)h, (void)size;
-	*ret = uv_buf_init(chunk, sizeof(chunk));
+	(void)size;
+	c->http = !c->asked && !c->in.len && is_http(c);
+	*ret = uv_buf_init(chunk, c->http ? 0 : sizeof(chunk));
+}
+
+/* What was sent is still there to be read. */
+static void http_hand_over(struct door *c)
+{
+	struct cell *cell = door_cell(c);
+	uv_os_fd_t fd;
+	int copy = uv_fileno((uv_handle_t *)&c->pipe, &fd) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (copy >= 0 && cell && cell->keeper && c->d->calling)
+		c->d->calling(cell, copy);
+	else if (copy >= 0)
+		close(copy);
+	door_close(c);
 }
 
 static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
@@ -388,7 +441,10 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 	struct err e;
 
 	if (n < 0) {
-		door_close(c);
+		if (n == UV_ENOBUFS && c->http)
+			http_hand_over(c);
+		else
+			door_close(c);
 		return;
 	}
 	if (!n || c->finished)
@@ -401,7 +457,7 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 		return;
 	}
 	buf_add(&c->in, b->base, (size_t)n);
-	if (c->in.p[0] != '{' || c->in.len > DOOR_REQUEST_MAX + 1 || cell_bytes(c) > CELL_BYTES) {
+	if (c->in.p[0] != '{' || c->in.len > DOOR_REQUEST_MAX + 1 || group_bytes(c) > CELL_BYTES) {
 		err_note(&e, c->in.p[0] == '{' ? ERR_TOO_LARGE : ERR_INVALID,
 			 c->in.p[0] == '{' ? "the requests of the cell are too large"
 					   : "the request is not a line with an object of JSON");
@@ -422,22 +478,23 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *b)
 
 /* ---- connections ---- */
 
-static unsigned cell_connections(const char *cell)
+static bool group_is_full(const struct cell *c, const struct family_group *g)
 {
 	const struct door *o;
 	unsigned n = 0;
 
 	list_for_each(o, &doors, link)
-		n += !strcmp(o->cell, cell);
-	return n;
+		n += !strcmp(o->group.str, g->str);
+	return n >= (c->parent[0] ? BELOW_CONNECTIONS : CELL_CONNECTIONS);
 }
 
 /* Takes fd. */
 static void door_new(struct cell *cell, const struct keep_msg *m, int fd)
 {
+	const struct family_group group = family_group(cell);
 	struct door *c;
 
-	if (cell_connections(cell->id) >= CELL_CONNECTIONS || ndoors >= ALL_CONNECTIONS) {
+	if (group_is_full(cell, &group) || ndoors >= ALL_CONNECTIONS) {
 		static const char busy[] =
 			"{\"error\":{\"code\":\"busy\",\"message\":\"the cell has as many "
 			"connections to vivd as it can have\",\"remedy\":\"try "
@@ -450,6 +507,7 @@ static void door_new(struct cell *cell, const struct keep_msg *m, int fd)
 	c = xalloc(sizeof(*c));
 	c->d = cell->d;
 	strcpy(c->cell, cell->id);
+	c->group = group;
 	memcpy(c->program, m->text, sizeof(c->program));
 	c->pipe.data = c->timer.data = c;
 	uv_timer_init(&c->d->loop, &c->timer);

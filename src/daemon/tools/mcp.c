@@ -28,8 +28,9 @@
 #define LIST_MS 60000
 #define IDLE_MS 600000
 #define STDERR_KEPT 400
-#define SUBS_BYTES (1u << 20) /* of all schemas and descriptions: cells are told them in one line \
-			       */
+#define SUBS_BYTES                                                                     \
+	(1u << 20) /* of all schemas and descriptions: cells are told them in one line \
+		    */
 
 static const char *const versions[] = { "2025-06-18", "2025-03-26", "2024-11-05" };
 

@@ -70,6 +70,7 @@ struct daemon *door_daemon(const struct door *c);
 const char *door_program(const struct door *c);
 /* May its cell make another approval now? */
 bool door_may_ask(struct door *c);
+bool cell_may_ask(struct daemon *d, const char *cell);
 /* An event of a cell's call. Of those that are too many, the next one says how many. Takes data. */
 void door_event(struct daemon *d, const char *type, const char *cell, json_t *data);
 
@@ -79,8 +80,27 @@ void door_event(struct daemon *d, const char *type, const char *cell, json_t *da
 struct grants;
 void grants_free(struct grants *g);
 struct grants *grants_read(int fd); /* NULL: it cannot be read */
+/* Could its rules allow any cell in it? */
+bool grants_may_have_cells(const struct grants *g);
+/* May there be one more cell of this image below the one whose rules these are, which has count of
+ * them? depth: how far below. max, depth_max: what counts where the rule has no bounds. */
+struct grants_cells {
+	const char *image;
+	unsigned count, depth;
+	unsigned max, depth_max;
+};
+/* The rules of a cell in it that has these of its own (NULL: none); NULL: an error. */
+json_t *grants_within(const struct grants *g, const json_t *own, struct err *e);
+/* Of rules about the network, the hosts that they allow and the cell's rules deny: a list. */
+json_t *grants_denied(const struct grants *g, const json_t *rules);
+/* Its rules in force; borrowed. */
+const json_t *grants_rules(const struct grants *g);
+/* What the cell was started with; NULL: its keeper is of an older version. */
+const json_t *grants_settings(const struct grants *g);
 /* rule (may be NULL): as text, the caller's to free; NULL: none. */
 enum tool_verdict { TOOL_DENY, TOOL_ALLOW, TOOL_ASK };
+enum tool_verdict grants_cells(const struct grants *g, const struct grants_cells *q,
+			       char **ret_rule);
 enum tool_verdict grants_decide(const struct grants *g, const char *path, char **ret_rule);
 
 /* ---- call.c ---- */

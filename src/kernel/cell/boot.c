@@ -16,10 +16,12 @@
 
 #include "base/arena.h"
 #include "host/host.h"
+#include "host/isolate.h"
 #include "host/notify.h"
 #include "host/runner.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/freeze.h"
 #include "kernel/cell/start.h"
 #include "kernel/fs/dev/dev.h"
 #include "kernel/fs/hostdir/hostdir.h"
@@ -184,6 +186,35 @@ static int mount_at(struct fs *fs, const char *path, uint32_t flags, const char 
 	return 0;
 }
 
+/* -ELOOP: a part of the path is a symbolic link. Nothing runs that could make one meanwhile. */
+static int place_check(const char *path)
+{
+	struct task *t = boot_walker();
+	char part[PATH_MAX_LEN];
+	size_t n = strlen(path);
+
+	if (!t || n >= sizeof(part) || path[0] != '/')
+		return -EINVAL;
+	for (size_t i = 1; i <= n; i++) {
+		struct path at;
+		bool link;
+		int ret;
+
+		if (path[i] != '/' && path[i] != 0)
+			continue;
+		memcpy(part, path, i);
+		part[i] = 0;
+		ret = path_lookup(t, AT_FDCWD, part, 0, &at);
+		if (ret < 0)
+			return ret == -ENOENT ? 0 : ret; /* it will be made */
+		link = inode_is_lnk(at.name->inode);
+		path_put(&at);
+		if (link)
+			return -ELOOP;
+	}
+	return 0;
+}
+
 static bool failure_told; /* viv knows already why there is no cell */
 
 /* A layer on a disk. Takes the image. */
@@ -221,8 +252,10 @@ static int mount_spec_do(const struct mount_spec *s)
 	const struct bootspec *spec = &cell.spec;
 	uint32_t flags = MNT_NOSUID | MNT_NODEV | (s->readonly ? MNT_RDONLY : 0);
 	struct fs *fs;
-	int ret;
+	int ret = s->nofollow ? place_check(s->dst) : 0;
 
+	if (ret < 0)
+		return ret;
 	if (!strcmp(s->kind, "disk")) {
 		ret = disk_layer(NULL, &s->disk, "vivdisk", &fs);
 		return ret < 0 ? ret : mount_at(fs, s->dst, flags & ~MNT_NODEV, s->dst, true);
@@ -287,6 +320,20 @@ static void owner_find(void)
 	cell.spec.gid = u.gid;
 }
 
+/* Ours, over the empty files of /run/viv/bin. */
+static void program_mount(int fd, const char *path, const char *name)
+{
+	(void)!mount_at(hostdir_new_file(fd, -1, true, 0, 0), path,
+			MNT_NOSUID | MNT_NODEV | MNT_RDONLY, name, false);
+}
+
+static void programs_mount(const struct bootspec *spec)
+{
+	program_mount(spec->tool_fd, "/run/viv/bin/viv-tools", "viv-tools");
+	if (spec->viv_fd >= 0)
+		program_mount(spec->viv_fd, "/run/viv/bin/viv", "viv");
+}
+
 int boot_tree(void)
 {
 	const struct bootspec *spec = &cell.spec;
@@ -308,9 +355,7 @@ int boot_tree(void)
 	    mount_at(runviv_fs_new(), "/run/viv", MNT_NOSUID | MNT_NODEV | MNT_NOEXEC | MNT_RDONLY,
 		     "tmpfs", false) == 0 &&
 	    spec->tools && spec->tool_fd >= 0)
-		(void)!mount_at(hostdir_new_file(spec->tool_fd, -1, true, 0, 0),
-				"/run/viv/bin/viv-tools", MNT_NOSUID | MNT_NODEV | MNT_RDONLY,
-				"viv-tools", false);
+		programs_mount(spec);
 	shm = layer_new(NULL, boot_shm_size(), spec->disk_inodes, "tmpfs");
 	if (ret == 0)
 		ret = mount_at(shm ? fs_get(shm) : NULL, "/dev/shm", MNT_NOSUID | MNT_NODEV,
@@ -330,7 +375,9 @@ int boot_tree(void)
 					    spec->mounts[i].dst,
 					    ret == -EISDIR ? "it is a directory there, and a file "
 							     "can only be mounted on a file"
-							   : strerror(-ret));
+					    : ret == -ELOOP
+						    ? "the place leads through a symbolic link"
+						    : strerror(-ret));
 			return ret;
 		}
 	}
@@ -466,6 +513,7 @@ int boot_first(void)
 	/* With a trace every call is to be seen. */
 	bool with_fast = spec->fast != FAST_OFF && !spec->trace;
 	struct start_failure f;
+	pid_t pid = FIRST_PID;
 	void *fast = NULL;
 	int listener = -1, ret;
 
@@ -485,16 +533,20 @@ int boot_first(void)
 		seccomp_init(fast);
 	if (ret == 0 && with_fast)
 		fastmem_init(fast);
+	if (ret == 0 && spec->thaw_fd >= 0 && thaw_open(spec->thaw_fd, &pid) < 0)
+		return 125;
 	if (ret == 0)
 		ret = spec->idle ? runner_spawn(seed_argv, seed_envp, &listener)
 				 : runner_spawn(spec->argv, spec->envp, &listener);
-	if (ret != FIRST_PID) {
+	if (ret != pid) {
 		control_say(CTL_FAIL, 125, "cannot start a process for the cell: %s",
 			    ret < 0 ? strerror(-ret) : "unexpected process number");
 		return 125;
 	}
+	notify_init(listener);
+	if (spec->thaw_fd >= 0)
+		return thaw_births() < 0 || isolate_numbers_end() < 0 ? 125 : 0;
 	if (spec->idle)
 		seed_init(FIRST_PID);
-	notify_init(listener);
 	return 0;
 }

@@ -27,7 +27,9 @@
 #include "kernel/vfs/path.h"
 
 #define WAIT_NS NSEC_PER_SEC
-#define MANY 8192u /* then the oldest is not waited for. An archive is unpacked first, and read later */
+#define MANY                                                                                     \
+	8192u /* then the oldest is not waited for. An archive is unpacked first, and read later \
+	       */
 #define CONTENTS_MAX 12288u
 #define SIZE_MAX_HASHED (64ull << 20)
 #define PART (1ull << 20)

@@ -20,6 +20,7 @@
 #include "kernel/cell/change.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/end.h"
+#include "kernel/cell/freeze.h"
 #include "kernel/cell/launch.h"
 #include "kernel/cell/memory.h"
 #include "kernel/cell/policy.h"
@@ -186,7 +187,8 @@ static void seal_later(struct ktimer *timer)
 
 /* Before a seal that syncs, everything is brought to the host's disk while the cell goes on. What
  * it wrote meanwhile is to be synced, too: that is done again if there can be much of it, but not
- * for ever. The rest is for the seal, which the cell waits for. */
+ * for ever. The rest is for the seal, which the cell waits for. In a paused cell nothing goes on,
+ * and nobody hears of the end of such a sync: the seal does it all. */
 #define SEAL_SYNCS 3
 #define SEAL_SHORT_NS (10 * 1000000LL)
 
@@ -211,7 +213,7 @@ static void seal_step(struct ktimer *timer)
 	int ret;
 
 	(void)timer;
-	if (sealing.sync && sealing.syncs < SEAL_SYNCS &&
+	if (!paused && sealing.sync && sealing.syncs < SEAL_SYNCS &&
 	    (!sealing.syncs || now - sealing.last >= SEAL_SHORT_NS)) {
 		sealing.syncs++;
 		sealing.last = now;
@@ -223,7 +225,7 @@ static void seal_step(struct ktimer *timer)
 	control_say(CTL_SEALED, ret, "%lld", (long long)(now - sealing.start) / 1000);
 	if (ret < 0)
 		return;
-	if (ktimer_start(&seal_timer, now + SEAL_END_NS) < 0)
+	if (paused || ktimer_start(&seal_timer, now + SEAL_END_NS) < 0)
 		layer_seal_end(boot_layer());
 }
 
@@ -321,7 +323,8 @@ static void stats_in(const struct ctl_msg *in)
 				       .procs = proc_count(),
 				       .calls = cell.calls,
 				       .files = files ? files->count : 0,
-				       .refused = cell.unknown };
+				       .refused = cell.unknown,
+				       .inbound = inbound_count() };
 	for (struct proc *p = proc_next(NULL); p; p = proc_next(p)) {
 		if (p->state == PROC_ZOMBIE)
 			continue;
@@ -393,6 +396,14 @@ static void message_in(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	case CTL_DENIED:
 		denials_add(m->text, strnlen(m->text, sizeof(m->text)));
 		done_tell(m, 0);
+		break;
+	case CTL_FREEZE:
+		freeze_start(m, nfds == 1 ? fds[0] : -1);
+		if (nfds == 1)
+			return; /* which took it */
+		break;
+	case CTL_UNFREEZE:
+		freeze_undo();
 		break;
 	case CTL_ANSWER:
 		question_answer(m->id, m->a == 1);

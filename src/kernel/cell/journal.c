@@ -11,6 +11,7 @@
  *            that ends or executes another program before that, so that none is named for what
  *            another one did. There is room for WRITERS; of more, the one that wrote least recently
  *            is recorded at once. What is written through memory: mapped.c
+ *   changes  of attributes: several by one process in a row, of one file, are one record
  *   content  a while after that (contents.c)
  *
  * Not recorded: what the kernel does for the operator; directories, pipes, devices and sockets that
@@ -47,6 +48,7 @@
 
 #define WRITERS 4
 #define SEEN 128 /* a power of two */
+#define IN_A_ROW (100 * 1000000LL)
 
 /* A process that changed an open file. */
 struct writer_of {
@@ -75,6 +77,7 @@ OBJ_TYPE(seen_type, struct seen_files, 0);
 
 static struct ring_writer writer;
 static struct list changes = LIST_INIT(changes);
+static uint64_t nput; /* records of this process */
 
 void journal_put(enum journal_kind kind, const void *record, int pid)
 {
@@ -86,6 +89,7 @@ void journal_put(enum journal_kind kind, const void *record, int pid)
 	n = journal_encode(kind, record, pid, now_mono(), now_real(), frame);
 	if (n)
 		ring_writer_put(&writer, frame, n);
+	nput++;
 }
 
 #define PUT(ID, who, ...) journal_put(J_##ID, &(const struct journal_##ID){ __VA_ARGS__ }, who)
@@ -280,6 +284,8 @@ static void on_closed(struct file *f)
 
 	while (!list_is_empty(&c->writers))
 		writer_record(list_last(&c->writers, struct writer_of, of_file));
+	if (!f->inode->nlink && f->inode->unsteady)
+		maps_forget(f->inode, false);
 	content_changed(&f->path, f->inode, c->last);
 	f->change = NULL;
 	list_remove(&c->link);
@@ -329,9 +335,44 @@ static void on_named(struct task *t, const struct name_done *d)
 	case NAME_EXCHANGE:
 		PUT(RENAME, pid, .path = path,
 		    .to = entry_to(d->dir2, d->name2, d->len2, to, sizeof(to)),
-		    .exchange = d->op == NAME_EXCHANGE);
+		    .exchange = d->op == NAME_EXCHANGE, .replaced = d->ino ? d->ino->mode : 0);
 		break;
 	}
+}
+
+/* Whether the last record of all is a change of this file by this process, a moment ago: several
+ * calls in a row are one change. */
+static bool was_changed(struct jtext path, int pid)
+{
+	static char text[PATH_MAX_LEN + 16];
+	static struct {
+		uint64_t nput;
+		int64_t at;
+		uint32_t n;
+		int pid;
+	} last;
+	bool same = last.nput == nput && last.pid == pid && now_mono() - last.at < IN_A_ROW &&
+		    last.n == path.n && !memcmp(text, path.p, path.n);
+
+	if (same || path.n > sizeof(text))
+		return same;
+	memcpy(text, path.p, path.n);
+	last.nput = nput + 1; /* which is put next */
+	last.at = now_mono();
+	last.n = path.n;
+	last.pid = pid;
+	return false;
+}
+
+/* Nobody finds it any more: its room is free when its last user goes, and not later. */
+static void on_removed(const struct name *n)
+{
+	struct inode *ino = n->inode;
+
+	if (!ino->nlink && ino->unsteady)
+		maps_forget(ino, true);
+	if (ino->content)
+		content_forget(n);
 }
 
 static void on_changed(struct task *t, const struct path *p, bool size)
@@ -343,7 +384,8 @@ static void on_changed(struct task *t, const struct path *p, bool size)
 	path = journal_path(p);
 	if (!path.n)
 		return;
-	PUT(CHANGE, t->proc->pid, .path = path);
+	if (!was_changed(path, t->proc->pid))
+		PUT(CHANGE, t->proc->pid, .path = path);
 	if (size)
 		content_changed(p, p->name->inode, t->proc->pid);
 }
@@ -367,8 +409,10 @@ static void on_executed(struct task *t)
 	struct proc *p = t->proc;
 	uint64_t n = p->arg_end > p->arg_start ? p->arg_end - p->arg_start : 0;
 	size_t got = guest_read_some(t->tid, args, p->arg_start, MIN(n, sizeof(args)));
-	int len = p->exe ? file_label(p->exe, exe, sizeof(exe)) : 0;
+	int len = p->exe ? file_label(p->exe, NULL, exe, sizeof(exe)) : 0;
 	struct jtext path = { exe, len > 0 ? (uint32_t)len : 0 };
+	uint8_t hash[JOURNAL_HASH];
+	bool known = p->exe && inode_hash(p->exe->inode, hash) == 0;
 
 	writer_leaves(p);
 	if (len < 0)
@@ -378,7 +422,8 @@ static void on_executed(struct task *t)
 		args[got == sizeof(args) ? got - 1 : got++] = '\0';
 	PUT(EXEC, p->pid, .path = path, .args = { args, (uint32_t)got },
 	    .cwd = path_to(&t->fs->cwd, cwd, sizeof(cwd)),
-	    .parent = p->launch ? 0 : (uint64_t)proc_ppid(p), .uid = t->cred.uid);
+	    .parent = p->launch ? 0 : (uint64_t)proc_ppid(p), .uid = t->cred.uid,
+	    .hash = known ? hash : NULL);
 	if (p->seen)
 		memset(p->seen, 0, sizeof(*p->seen));
 }
@@ -398,14 +443,14 @@ static void on_exited(struct proc *p)
 /* ---- the network, and rules ---- */
 
 static void on_disconnected(bool tcp, const struct ipaddr *a, uint16_t port, uint64_t in,
-			    uint64_t out)
+			    uint64_t out, uint32_t number)
 {
 	bool v4 = ipaddr_is_v4(a);
 	char text[INET6_ADDRSTRLEN] = "";
 
 	(void)!inet_ntop(v4 ? AF_INET : AF_INET6, a->b + (v4 ? 12 : 0), text, sizeof(text));
 	PUT(CLOSE, pid_current(), .protocol = text_of(tcp ? "tcp" : "udp"),
-	    .address = text_of(text), .port = port, .in = in, .out = out);
+	    .address = text_of(text), .port = port, .in = in, .out = out, .connection = number);
 }
 
 void journal_denied(const struct asking *a)
@@ -447,7 +492,7 @@ static const struct observer journal_observer = {
 	.unmapped = maps_put,
 	.closed = on_closed,
 	.named = on_named,
-	.removed = content_forget,
+	.removed = on_removed,
 	.changed = on_changed,
 	.mounted = on_mounted,
 	.unmounting = on_unmounting,

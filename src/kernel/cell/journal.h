@@ -52,6 +52,8 @@ int must_check maps_give(struct proc *p, bool shared, struct maps **ret);
 void maps_put(struct maps *m, int pid);
 /* The process ends, or has another program: its memory is gone. */
 void maps_leave(struct proc *p);
+/* The file has no name any more: it is not held. removed: who can have written it is recorded. */
+void maps_forget(const struct inode *ino, bool removed);
 /* Nothing of this mount is held any more. */
 void maps_release(const struct mount *mnt);
 

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/arena.h"
@@ -21,6 +22,7 @@
 #include "kernel/cell/change.h"
 #include "kernel/cell/control.h"
 #include "kernel/cell/end.h"
+#include "kernel/cell/freeze.h"
 #include "kernel/cell/start.h"
 #include "kernel/fs/memfd/memfd.h"
 #include "kernel/fs/pty/bridge.h"
@@ -219,10 +221,25 @@ static void order_failed(struct seed_order *o, int err)
 	launch_fail(l, 125, err, text);
 }
 
+/* p is the process of it. */
+static void launch_begun(struct launch *l, struct proc *p)
+{
+	const struct ctl_msg m = { .type = CTL_STARTED, .id = l->id, .a = p->pid };
+
+	p->launch = l->id;
+	p->is_first = l->flags & CTL_X_FIRST;
+	l->alive = true;
+	if (l->bridge)
+		bridge_attach(l->bridge, p);
+	spec_drop(l);
+	control_tell(&m);
+	for (; l->early; l->early &= l->early - 1)
+		(void)signal_send_proc(p, __builtin_ctzll(l->early) + 1, NULL);
+}
+
 static int order_born(struct seed_order *o, pid_t pid)
 {
 	struct launch *l = container_of(o, struct launch, order);
-	struct ctl_msg m = { .type = CTL_STARTED, .id = l->id, .a = pid };
 	struct start s = { .program = l->words[0],
 			   .search = path_of(l),
 			   .cwd = l->view.cwd ? l->view.cwd : cell.spec.workdir,
@@ -237,15 +254,7 @@ static int order_born(struct seed_order *o, pid_t pid)
 		launch_fail(l, f.status, f.err, f.text);
 		return f.err;
 	}
-	p->launch = l->id;
-	p->is_first = l->flags & CTL_X_FIRST;
-	l->alive = true;
-	if (l->bridge)
-		bridge_attach(l->bridge, p);
-	spec_drop(l);
-	control_tell(&m);
-	for (; l->early; l->early &= l->early - 1)
-		(void)signal_send_proc(p, __builtin_ctzll(l->early) + 1, NULL);
+	launch_begun(l, p);
 	return 0;
 }
 
@@ -360,6 +369,16 @@ static int spec_read(struct launch *l, int fd, struct start_failure *f)
 	return user_set(l, f);
 }
 
+/* Its process was frozen: it goes on, with these streams. What cannot be thawed is not started. */
+static void launch_thaw(struct launch *l)
+{
+	struct proc *first;
+
+	if (!(l->flags & CTL_X_FIRST) || l->bridge || thaw_run(l->files, &first) < 0 || !first)
+		_exit(125);
+	launch_begun(l, first);
+}
+
 void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 {
 	struct start_failure f = { .status = 125 };
@@ -410,6 +429,12 @@ void launch_start(const struct ctl_msg *m, const int *fds, unsigned nfds)
 	l->order.born = CALLBACK(order_born);
 	l->order.failed = CALLBACK(order_failed);
 	words_arrange(l, &l->order, NULL, 0);
+	if (l->flags & CTL_X_FIRST)
+		stream_files_mark(l->files);
+	if (thaw_is_pending()) {
+		launch_thaw(l);
+		return;
+	}
 	ret = seed_start(&l->order);
 	if (ret == -ENOSYS)
 		launch_fail(l, 125, ret,

@@ -21,6 +21,7 @@
 #include "host/notify.h"
 #include "kernel/cell/boot.h"
 #include "kernel/cell/control.h"
+#include "kernel/cell/freeze.h"
 #include "kernel/cell/gauges.h"
 #include "kernel/cell/journal.h"
 #include "kernel/cell/leave.h"
@@ -211,6 +212,9 @@ int main(void)
 		ret = isolate_seal();
 	if (ret < 0)
 		fail("cannot seal the cell's kernel", ret);
+	freeze_boot();
+	if (thaw_begin() < 0)
+		return 125;
 	memory_watch();
 	control_say(CTL_READY, 0, "%s", "");
 	loop();

@@ -10,8 +10,9 @@
  * Who can have it is a *set* of marks, which belongs to an address space (struct maps: one for all
  * processes that share it, as after vfork). A fork has its parent's set; an address space that maps
  * something while others have its set gets a new one that leads to the old one. A set whose last
- * user goes records its marks. A mark holds the file; of a mount that goes it keeps the text of its
- * path, so that it holds up nobody. A mapping without a mark is refused. */
+ * user goes records its marks. A file that loses its last name loses its marks. A mark holds the
+ * file; of a mount that goes it keeps the text of its path, so that it holds up nobody. A mapping
+ * without a mark is refused. */
 #include <errno.h>
 #include <string.h>
 
@@ -199,7 +200,8 @@ int maps_add(struct proc *p, struct file *f)
 	struct mapset *s;
 	struct mark *m;
 
-	if (mark_find(p, f->inode))
+	/* One that was removed is of no interest, and its room is free when it is unmapped. */
+	if (mark_find(p, f->inode) || (!f->inode->nlink && !f->inode->linkable))
 		return 0;
 	s = set_own(p);
 	m = s ? obj_new(&mark_type) : NULL;
@@ -215,6 +217,18 @@ int maps_add(struct proc *p, struct file *f)
 	list_append(&s->marks, &m->link);
 	list_append(&all, &m->all_link);
 	return 0;
+}
+
+void maps_forget(const struct inode *ino, bool removed)
+{
+	struct mark *m, *tmp;
+
+	list_for_each_safe(m, tmp, &all, all_link)
+		if (m->ino == ino) {
+			if (removed && m->by)
+				mark_record(m, m->by->pid);
+			mark_free(m);
+		}
 }
 
 void maps_release(const struct mount *mnt)

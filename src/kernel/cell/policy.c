@@ -253,21 +253,30 @@ static int on_exec(struct task *t, const struct path *p, bool linker)
 	return need_answer(&n, &at_texts, NULL);
 }
 
+static bool texts_allow(enum scope scope, unsigned access)
+{
+	struct need n;
+
+	need_init(&n, NULL, scope, "open", access);
+	need_texts(&n, scope, &at_texts, access);
+	return n.verdict == VERDICT_ALLOW;
+}
+
+bool policy_allows_again(const struct path *p, uint32_t flags, bool mapped)
+{
+	const struct inode *ino = p->name->inode;
+
+	texts_of(p, "", &at_texts);
+	return texts_allow(SCOPE_FILES, access_of(flags)) ||
+	       (mapped && ino && (ino->mode & 0111) && texts_allow(SCOPE_EXEC, 0));
+}
+
 static int on_change(struct task *t, const struct path *p)
 {
 	return files_ask(t, "change", p, "", FILES_WRITE);
 }
 
 /* ---- names ---- */
-
-static bool is_weaker(enum verdict a, enum verdict b)
-{
-	static const int strength[] = {
-		[VERDICT_DENY] = 2, [VERDICT_ASK] = 1, [VERDICT_ALLOW] = 0
-	};
-
-	return strength[a] < strength[b];
-}
 
 /* A file gets another name, by which it must not be used in ways that the old one does not allow.
  */
@@ -280,15 +289,12 @@ static void need_file_move(struct need *n, const struct texts *at, const struct 
 
 	for (unsigned i = 0; i < ARRAY_LEN(uses); i++)
 		for (unsigned k = 0; k < at->n; k++) {
-			const char *rule, *ignored;
+			const char *rule;
 			const char *other = to->n ? to->path[MIN(k, to->n - 1)] : UNNAMED;
-			enum verdict before = compiled_decide(&rules, uses[i].scope, at->path[k],
-							      uses[i].access, &rule);
+			enum verdict v = compiled_escape(&rules, uses[i].scope, at->path[k], other,
+							 uses[i].access, &rule);
 
-			if (is_weaker(compiled_decide(&rules, uses[i].scope, other, uses[i].access,
-						      &ignored),
-				      before))
-				need_verdict(n, before, rule);
+			need_verdict(n, v, rule);
 		}
 }
 
@@ -299,9 +305,7 @@ static void need_dir_move(struct need *n, const struct texts *at, const struct t
 	for (unsigned k = 0; k < at->n; k++) {
 		const char *other = to->n ? to->path[MIN(k, to->n - 1)] : UNNAMED;
 
-		if (!compiled_is_same(&rules, at->path[k], other) &&
-		    (compiled_is_near(&rules, at->path[k], FILES_ALL) ||
-		     compiled_is_near(&rules, other, FILES_ALL)))
+		if (!compiled_may_move(&rules, at->path[k], other))
 			need_verdict(n, VERDICT_DENY, NULL);
 	}
 }

@@ -24,6 +24,7 @@
 #include "kernel/fs/proc/procmap.h"
 #include "kernel/fs/tty/tty.h"
 #include "kernel/ipc/ipc.h"
+#include "kernel/ipc/procipc.h"
 #include "kernel/net/door.h"
 #include "kernel/net/procnet.h"
 #include "kernel/sys/aio.h"
@@ -32,6 +33,7 @@
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/kept.h"
+#include "kernel/sys/rest.h"
 #include "kernel/sys/wasm.h"
 #include "kernel/task/itimer.h"
 #include "kernel/task/proc.h"
@@ -43,6 +45,7 @@
 
 static void on_task_gone(struct task *t)
 {
+	rest_gone(t);
 	fast_gone(t);
 	seccomp_gone(t);
 	if (t->files)
@@ -108,6 +111,7 @@ void upcalls_init(void)
 		.notify = inotify_notify,
 	};
 	proc_net_show = procnet_show;
+	proc_ipc_show = procipc_show;
 	wasm_missing = say_line;
 	door_tell = control_tell;
 }

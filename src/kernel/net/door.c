@@ -106,7 +106,7 @@ int door_connect(struct unix_sock *u, struct task *t, struct waitq **ret_q)
 	list_init(&d->link);
 	list_append(&doors, &d->link);
 	ndoors++;
-	n = exe ? file_label(exe, m.text, sizeof(m.text)) : 0;
+	n = exe ? file_label(exe, NULL, m.text, sizeof(m.text)) : 0;
 	/* Half a path could be taken for another one's. */
 	if (n <= 0 || (size_t)n >= sizeof(m.text))
 		m.text[0] = 0;

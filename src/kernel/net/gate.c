@@ -152,13 +152,14 @@ void gate_connect_fill(struct gate_msg *m, struct task *t, const struct ipaddr *
 		       uint16_t protocol)
 {
 	struct file *exe = t ? t->proc->exe : NULL;
-	int n = exe ? file_label(exe, m->bytes, GATE_PROGRAM_MAX) : 0;
+	int n = exe ? file_label(exe, NULL, m->bytes, GATE_PROGRAM_MAX) : 0;
 
 	memset(m, 0, GATE_HEAD);
 	m->type = GATE_CONNECT;
 	memcpy(m->addr, dst->b, sizeof(m->addr));
 	m->port = port;
 	m->protocol = protocol;
+	m->pid = t ? t->proc->pid : 0;
 	/* Half a path could be taken for another one's. */
 	m->nbytes = n > 0 && n < GATE_PROGRAM_MAX ? (uint32_t)n : 0;
 }

@@ -70,12 +70,22 @@ static int connection_make(struct inet_sock *l, const struct ipaddr *at, const s
 	end->raddr = inbound_peer(&m->peer, ipaddr_is_v4(at));
 	end->rport = m->peer.port;
 	port_share(end, l->lport);
-	end->port_kept = end->addr_kept = end->connected = true;
+	end->port_kept = end->addr_kept = end->connected = end->inbound = true;
 	end->state = TCPS_ESTABLISHED;
 	list_append(&l->s.acceptq, &end->s.accept_link);
 	l->s.acceptq_len++;
 	waitq_wake(&l->s.q, SOCK_POLL_IN);
 	return 0;
+}
+
+uint64_t inbound_count(void)
+{
+	struct sock *s;
+	uint64_t n = 0;
+
+	list_for_each(s, &sock_all_inet, all_link)
+		n += inet_sk(s)->inbound && inet_sk(s)->out;
+	return n;
 }
 
 int inbound_take(const struct ctl_msg *m, int fd)

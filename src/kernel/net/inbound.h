@@ -14,6 +14,8 @@ int must_check inbound_take(const struct ctl_msg *m, int fd);
  * or is of the other family. */
 struct ipaddr inbound_peer(const struct ctl_peer *peer, bool v4);
 bool inbound_is_host(const struct ipaddr *a);
+/* Connections that came this way and that somebody in the cell still has open. */
+uint64_t inbound_count(void);
 
 /* ---- datagrams (inbound_udp.c) ---- */
 

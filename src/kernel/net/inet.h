@@ -46,12 +46,14 @@ struct inet_sock {
 	uint64_t urg_at; /* its place in the stream */
 	uint64_t rcv_seq; /* bytes that came before the head of the queue */
 	uint64_t bytes_in, bytes_out;
+	bool inbound; /* it came from outside of the cell (inbound.c) */
 	struct outside *out; /* TCP: the connection leads out of the cell (outside.c) */
 	/* UDP */
 	struct packet *cork; /* MSG_MORE, UDP_CORK: what was said so far; NULL: nothing */
 	struct ipaddr cork_dst, cork_src;
 	uint16_t cork_port;
 	struct ipaddr *groups; /* of multicast: a blob, NULL before the first (mcast.c) */
+	uint8_t ttl, tos; /* of what it sends: IP_TTL, IP_TOS */
 	uint32_t ngroups;
 	bool mcast_if; /* datagrams to groups leave through lo */
 	struct ipaddr mcast_addr; /* as IP_MULTICAST_IF tells it */
@@ -153,7 +155,7 @@ void udp_flows_drop(struct inet_sock *i);
 /* ---- the resolver (resolver.c) ---- */
 #define RESOLVER_PORT 53
 /* A datagram of i's for the resolver, taken. */
-void resolver_ask(struct inet_sock *i, struct packet *pk, const struct ipaddr *to);
+void resolver_ask(struct inet_sock *i, struct task *t, struct packet *pk, const struct ipaddr *to);
 void resolver_forget(struct inet_sock *i);
 
 /* UDP_CORK was taken off: what waited goes (udp.c). */

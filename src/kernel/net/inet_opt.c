@@ -20,6 +20,8 @@
 #define MAXSEG_V6 32732
 #define MSS_UNKNOWN 536
 #define RTT_US 50
+#define TTL_DEFAULT 64
+#define WINDOW_MIN 1152 /* half of what Linux gives a receive buffer at least */
 #define ECN_MASK 3 /* of IP_TOS: a stream keeps its own */
 #define RTO_MAX_S 120
 #define FIN_TIMEOUT_S 60
@@ -102,6 +104,8 @@ void inet_opts_init(struct inet_sock *i)
 	for (size_t n = 0; n < ARRAY_LEN(known); n++)
 		i->opts[n] = known[n].def;
 	strcpy(i->congestion, "cubic");
+	i->ttl = TTL_DEFAULT;
+	i->tos = 0;
 }
 
 bool inet_opt_on(const struct inet_sock *i, int level, int opt)
@@ -219,6 +223,8 @@ static int value_adjust(const struct inet_sock *i, int level, int opt, int32_t *
 			*v = MIN(*v, QUEUE_MAX);
 		if (opt == TCP_MAXSEG && *v && *v < MSS_MIN)
 			return -EINVAL;
+		if (opt == TCP_WINDOW_CLAMP && *v > 0)
+			*v = MAX(*v, WINDOW_MIN);
 		if (opt == TCP_LINGER2)
 			*v = *v < 0 ? -1 : !*v ? FIN_TIMEOUT_S : MIN(*v, FIN_TIMEOUT_MAX_S);
 	}
@@ -273,6 +279,10 @@ int inet_setopt(struct sock *s, struct task *t, int level, int opt, const void *
 	else if (value < known[n].min || value > known[n].max)
 		return -EINVAL;
 	i->opts[n] = value;
+	if (level == IPPROTO_IP && opt == IP_TTL)
+		i->ttl = (uint8_t)value;
+	if (level == IPPROTO_IP && opt == IP_TOS)
+		i->tos = (uint8_t)value;
 	if (level == IPPROTO_UDP && opt == UDP_CORK && !value)
 		udp_uncork(i);
 	return 0;

@@ -121,7 +121,8 @@ void outside_drop(struct inet_sock *i)
 	i->out = NULL;
 	i->s.ops = &tcp_ops;
 	if (o->was_open)
-		observe(disconnected, true, &i->raddr, i->rport, i->bytes_in, i->bytes_out);
+		observe(disconnected, true, &i->raddr, i->rport, i->bytes_in, i->bytes_out,
+			o->number);
 	budget_give();
 	gate_forget(&o->call);
 	if (i->abort || (i->s.linger_on && !i->s.linger_secs))
@@ -204,6 +205,9 @@ static void answered(struct gate_call *c, const struct gate_msg *m, int fd)
 	} else if (m->type != GATE_FAIL) {
 		fail(o, EPROTO);
 	} else if (held) {
+		/* An end in order: a connect() that has not seen its result yet succeeds. */
+		if (!m->err)
+			o->i->connected = true;
 		fail(o, m->err ? ECONNRESET : 0);
 	} else {
 		fail(o, m->err > 0 && m->err < 4096 ? m->err : EACCES);
@@ -257,6 +261,7 @@ int outside_connect(struct inet_sock *i, struct task *t, const struct ipaddr *ds
 	r = gate_ask(&o->call, &outside_gate_ops, &msg);
 	if (r < 0)
 		goto out_give;
+	o->number = o->call.id;
 	outside_give(o, TCPS_SYN_SENT);
 	return 0;
 out_give:

@@ -17,6 +17,7 @@ enum outside_state {
 struct outside {
 	struct gate_call call;
 	struct inet_sock *i; /* whose it is */
+	uint32_t number; /* of the call, also when that is over; 0: it came from outside */
 	enum outside_state state;
 	bool said; /* held: the gate has not yet answered what was said last */
 	uint32_t first; /* bytes that were said while it was held */

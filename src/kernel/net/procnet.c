@@ -135,6 +135,43 @@ static void sockstat(struct textbuf *b)
 		    all, tcp, tcp, (unsigned long long)(net_mem_used() / PAGE_SIZE), udp);
 }
 
+/* Packets are counted by interface (dev_table), not by protocol: of the rest only what is so at
+ * the moment. */
+static void snmp(struct textbuf *b)
+{
+	unsigned established = 0;
+	struct iface_count sum = { 0 };
+	const struct iface *d;
+	struct sock *s;
+
+	list_for_each(s, &sock_all_inet, all_link) {
+		const struct inet_sock *i = inet_sk(s);
+
+		established += inet_is_tcp(i) &&
+			       (i->state == TCPS_ESTABLISHED || i->state == TCPS_CLOSE_WAIT);
+	}
+	for (unsigned i = 0; (d = iface_at(i)); i++) {
+		struct iface_count n = iface_count(d);
+
+		sum.in_packets += n.in_packets;
+		sum.out_packets += n.out_packets;
+	}
+	text_printf(b,
+		    "Ip: Forwarding DefaultTTL InReceives InHdrErrors InAddrErrors ForwDatagrams "
+		    "InUnknownProtos InDiscards InDelivers OutRequests OutDiscards OutNoRoutes "
+		    "ReasmTimeout ReasmReqds ReasmOKs ReasmFails FragOKs FragFails FragCreates\n"
+		    "Ip: 2 64 %lu 0 0 0 0 0 %lu %lu 0 0 0 0 0 0 0 0 0\n"
+		    "Icmp: InMsgs InErrors InCsumErrors OutMsgs OutErrors\nIcmp: 0 0 0 0 0\n"
+		    "Tcp: RtoAlgorithm RtoMin RtoMax MaxConn ActiveOpens PassiveOpens AttemptFails "
+		    "EstabResets CurrEstab InSegs OutSegs RetransSegs InErrs OutRsts InCsumErrors\n"
+		    "Tcp: 1 200 120000 -1 0 0 0 0 %u 0 0 0 0 0 0\n"
+		    "Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors "
+		    "InCsumErrors IgnoredMulti MemErrors\nUdp: 0 0 0 0 0 0 0 0 0\n"
+		    "UdpLite: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors SndbufErrors "
+		    "InCsumErrors IgnoredMulti MemErrors\nUdpLite: 0 0 0 0 0 0 0 0 0\n",
+		    sum.in_packets, sum.in_packets, sum.out_packets, established);
+}
+
 static void dev_table(struct textbuf *b)
 {
 	const struct iface *d;
@@ -241,6 +278,9 @@ void procnet_show(enum proc_net_table table, struct textbuf *b)
 		break;
 	case PROC_NET_SOCKSTAT:
 		sockstat(b);
+		break;
+	case PROC_NET_SNMP:
+		snmp(b);
 		break;
 	case PROC_NET_DEV:
 		dev_table(b);

@@ -9,6 +9,8 @@
 #include "kernel/net/inet.h"
 #include "kernel/net/route.h"
 #include "kernel/task/clock.h"
+#include "kernel/task/proc.h"
+#include "kernel/task/task.h"
 
 #define ASKS_MAX 64u /* of one socket */
 
@@ -56,7 +58,7 @@ static void lost(struct gate_call *c)
 
 static const struct gate_ops dns_gate_ops = { .answer = answered, .lost = lost };
 
-void resolver_ask(struct inet_sock *i, struct packet *pk, const struct ipaddr *to)
+void resolver_ask(struct inet_sock *i, struct task *t, struct packet *pk, const struct ipaddr *to)
 {
 	struct dns_ask *a = NULL;
 
@@ -71,6 +73,7 @@ void resolver_ask(struct inet_sock *i, struct packet *pk, const struct ipaddr *t
 		list_init(&a->link);
 		memset(&msg, 0, GATE_HEAD);
 		msg.type = GATE_DNS;
+		msg.pid = t ? t->proc->pid : 0;
 		msg.nbytes = pk->len;
 		memcpy(msg.bytes, pk->data, pk->len);
 		if (gate_ask(&a->call, &dns_gate_ops, &msg) < 0) {

@@ -3,6 +3,7 @@
  *   denials         what was refused lately (denials.h)
  *   sock            the door to vivd (door.h); of a cell with tools
  *   bin/viv-tools   the program behind every tool: boot.c mounts it over the empty file
+ *   bin/viv         viv itself, likewise; of a cell that may make cells
  *   bin/NAME        a link to it for each tool; it knows by its name which one is meant */
 #include <errno.h>
 #include <linux/magic.h>
@@ -70,6 +71,12 @@ static const struct pnode bin_nodes[] = {
 	{ 0 },
 };
 
+static const struct pnode bin_viv_nodes[] = {
+	{ .name = "viv-tools", .mode = S_IFREG | 0755, .text = "" },
+	{ .name = "viv", .mode = S_IFREG | 0755, .text = "" },
+	{ 0 },
+};
+
 #define DENIALS                                                                 \
 	{                                                                       \
 		.name = "denials", .mode = S_IFREG | 0444, .show = denials_show \
@@ -78,27 +85,31 @@ static const struct pnode bin_nodes[] = {
 	{                                               \
 		.name = "sock", .mode = S_IFSOCK | 0666 \
 	}
-#define BIN                                                                                     \
-	{                                                                                       \
-		.name = "bin", .mode = S_IFDIR | 0755, .children = bin_nodes, .dir = &tools_dir \
+#define BIN(nodes)                                                                          \
+	{                                                                                   \
+		.name = "bin", .mode = S_IFDIR | 0755, .children = nodes, .dir = &tools_dir \
 	}
 
 static const struct pnode without_door[] = { DENIALS, { 0 } };
-static const struct pnode with_door[] = { SOCK, BIN, DENIALS, { 0 } };
+static const struct pnode with_door[] = { SOCK, BIN(bin_nodes), DENIALS, { 0 } };
+static const struct pnode with_viv[] = { SOCK, BIN(bin_viv_nodes), DENIALS, { 0 } };
 static const struct pnode without_root = { .mode = S_IFDIR | 0755, .children = without_door };
 static const struct pnode with_root = { .mode = S_IFDIR | 0755, .children = with_door };
+static const struct pnode viv_root = { .mode = S_IFDIR | 0755, .children = with_viv };
 
 bool door_is_at(const struct inode *ino)
 {
 	struct pinode *pi = S_ISSOCK(ino->mode) ? pinode_of((struct inode *)ino) : NULL;
 
-	return pi && pi->node == &with_door[0];
+	return pi && (pi->node == &with_door[0] || pi->node == &with_viv[0]);
 }
 
 struct fs *runviv_fs_new(void)
 {
-	struct pseudo_fs *pfs =
-		pseudo_new("tmpfs", TMPFS_MAGIC, cell.spec.tools ? &with_root : &without_root);
+	struct pseudo_fs *pfs = pseudo_new("tmpfs", TMPFS_MAGIC,
+					   !cell.spec.tools	   ? &without_root
+					   : cell.spec.viv_fd >= 0 ? &viv_root
+								   : &with_root);
 
 	return pfs ? &pfs->fs : NULL;
 }

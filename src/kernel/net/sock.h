@@ -74,6 +74,7 @@ struct packet {
 	struct unix_name *from_unix; /* counted; NULL: none */
 	struct ipaddr from, to;
 	uint16_t from_port;
+	uint8_t ttl, tos; /* as the sender set them */
 	int64_t stamp; /* CLOCK_REALTIME when it was sent */
 	bool peeked;
 	uint8_t ee[16]; /* in an error queue: struct sock_extended_err */
@@ -109,6 +110,7 @@ struct sock_extra {
 	uint8_t ee[16];
 	bool has_dest; /* of a datagram: where it was sent to */
 	struct ipaddr dest;
+	uint8_t ttl, tos;
 };
 
 /* One send or receive. */

@@ -178,6 +178,8 @@ static void udp_deliver_many(struct inet_sock *i, struct packet *pk, const struc
 		copy->to = pk->to;
 		copy->from_port = pk->from_port;
 		copy->stamp = pk->stamp;
+		copy->ttl = pk->ttl;
+		copy->tos = pk->tos;
 		udp_enqueue(to[k], copy);
 	}
 	packet_free(pk);
@@ -192,12 +194,24 @@ static bool is_outside(const struct inet_sock *i, const struct way *w)
 	       !(route_is_resolver(&w->dst) && w->port == RESOLVER_PORT);
 }
 
-static void udp_deliver(struct inet_sock *i, struct packet *pk, const struct way *w)
+/* Groups have an option of their own. */
+static uint8_t ttl_to_many(const struct inet_sock *i, const struct ipaddr *dst)
+{
+	int32_t ttl;
+
+	if (!route_is_multicast(dst) || !ipaddr_is_v4(dst))
+		return i->ttl;
+	(void)inet_opt_changed(i, IPPROTO_IP, IP_MULTICAST_TTL, &ttl);
+	return (uint8_t)ttl;
+}
+
+/* t: who sends it; NULL: not known. */
+static void udp_deliver(struct inet_sock *i, struct task *t, struct packet *pk, const struct way *w)
 {
 	struct inet_sock *to;
 
 	if (is_outside(i, w)) {
-		(void)udp_send_out(i, NULL, pk, &w->dst, w->port);
+		(void)udp_send_out(i, t, pk, &w->dst, w->port);
 		return;
 	}
 	i->bytes_out += pk->len;
@@ -206,6 +220,8 @@ static void udp_deliver(struct inet_sock *i, struct packet *pk, const struct way
 	pk->from = w->src;
 	pk->from_port = i->lport;
 	pk->to = w->dst;
+	pk->ttl = w->many ? ttl_to_many(i, &w->dst) : i->ttl;
+	pk->tos = i->tos;
 	pk->stamp = now_real();
 	if (w->many) {
 		udp_deliver_many(i, pk, w);
@@ -217,7 +233,7 @@ static void udp_deliver(struct inet_sock *i, struct packet *pk, const struct way
 		return;
 	}
 	if (route_is_resolver(&w->dst)) {
-		resolver_ask(i, pk, &w->dst);
+		resolver_ask(i, t, pk, &w->dst);
 		return;
 	}
 	to = port_udp(&w->dst, w->port, &w->src, i->lport);
@@ -248,7 +264,7 @@ void udp_uncork(struct inet_sock *i)
 		return;
 	w.many = route_is_broadcast(&w.dst) || (route_is_multicast(&w.dst) && ipaddr_is_v4(&w.dst));
 	i->cork = NULL;
-	udp_deliver(i, pk, &w);
+	udp_deliver(i, NULL, pk, &w);
 }
 
 /* More of a datagram that is not yet whole. A failure throws away what there was, as Linux does. */
@@ -327,7 +343,7 @@ static int64_t udp_send(struct sock *s, struct uio *u, struct sockmsg *m)
 		r = udp_send_out(i, m->t, pk, &w.dst, w.port);
 		return r < 0 ? r : (int64_t)len;
 	}
-	udp_deliver(i, pk, &w);
+	udp_deliver(i, m->t, pk, &w);
 	return (int64_t)len;
 }
 
@@ -354,6 +370,8 @@ static int64_t udp_recv(struct sock *s, struct uio *u, struct sockmsg *m)
 	if (m->x) {
 		m->x->has_dest = true;
 		m->x->dest = pk->to;
+		m->x->ttl = pk->ttl;
+		m->x->tos = pk->tos;
 	}
 	return sock_recv_packet(s, u, m, pk);
 }

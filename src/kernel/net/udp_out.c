@@ -29,6 +29,7 @@ struct flow {
 	struct gate_call call;
 	struct list link; /* in its socket's flows; what was used last is at the end */
 	struct inet_sock *i;
+	uint32_t number; /* of the call, also when that is over */
 	struct ipaddr dst;
 	uint16_t port;
 	int fd; /* -1: not yet, or refused */
@@ -73,7 +74,7 @@ static void flow_free(struct flow *f)
 
 	gate_forget(&f->call);
 	if (f->in || f->out)
-		observe(disconnected, false, &f->dst, f->port, f->in, f->out);
+		observe(disconnected, false, &f->dst, f->port, f->in, f->out, f->number);
 	flow_close(f);
 	list_remove(&f->link);
 	i->nflows--;
@@ -262,6 +263,7 @@ static int flow_find(struct inet_sock *i, struct task *t, const struct ipaddr *d
 		obj_free(&udp_flow_type, f);
 		return r;
 	}
+	f->number = f->call.id;
 	list_init(&f->link);
 	list_append(&i->flows, &f->link);
 	i->nflows++;

@@ -369,6 +369,7 @@ int64_t sys_fallocate(struct task *t, const struct sysargs *a)
 		len = (int64_t)MIN((uint64_t)len, last - (uint64_t)off);
 		end = off + len;
 	}
+	inode_drop_caps(f->inode);
 	int64_t at = off + t->call.done, next = end;
 	/* Once begun it goes on in pieces. */
 	if (t->call.done || falloc_in_pieces(f, verb, len))

@@ -21,6 +21,7 @@
 #include "kernel/sys/exec.h"
 #include "kernel/sys/fast.h"
 #include "kernel/sys/limits.h"
+#include "kernel/sys/rest.h"
 #include "kernel/sys/signal.h"
 #include "kernel/sys/strays.h"
 #include "kernel/task/call.h"
@@ -476,8 +477,9 @@ static struct proc *proc_fork(const struct birth *b, pid_t pid)
 	p->chld_nostop = from->chld_nostop;
 	p->no_new_privs = from->no_new_privs;
 	p->dumpable = from->dumpable;
+	p->coredump_filter = from->coredump_filter;
 	p->thp_disable = from->thp_disable;
-	p->nice = from->nice;
+	p->maker = b->flags & CLONE_PARENT ? from->maker : b->maker.tid;
 	p->oom_score_adj = from->oom_score_adj;
 	p->personality = from->personality;
 	p->exe = from->exe ? file_get(from->exe) : NULL;
@@ -563,6 +565,7 @@ int64_t hc_child(const struct host_call *in)
 	signal_resend(&b->seed, p);
 	if (!(b->flags & CLONE_THREAD))
 		observe(forked, p, b->parent_pid);
+	rest_born(t);
 	birth_free(b);
 	if (ktimer_is_started(&orphan_timer))
 		orphans_settle();

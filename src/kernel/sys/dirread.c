@@ -69,6 +69,24 @@ static bool dents_emit(struct dirsink *sink, const char *name, size_t len, uint6
 	return true;
 }
 
+/* How many of the first n bytes are whole entries; *ret_pos: the place after the last of them. */
+static uint32_t dents_whole(const struct dents *d, uint32_t n, int64_t *ret_pos)
+{
+	uint32_t at = 0, len;
+
+	for (; at < n; at += len) {
+		const char *rec = dents_buf + at;
+
+		len = d->old ? ((const struct linux_dirent *)rec)->reclen
+			     : ((const struct linux_dirent64 *)rec)->reclen;
+		if (len > n - at)
+			break;
+		*ret_pos = d->old ? (int64_t)((const struct linux_dirent *)rec)->off
+				  : ((const struct linux_dirent64 *)rec)->off;
+	}
+	return at;
+}
+
 static int64_t dents_read(struct task *t, const struct sysargs *a, bool old)
 {
 	struct file *f = fd_file(t, ARG_INT(a, 0));
@@ -92,11 +110,13 @@ static int64_t dents_read(struct task *t, const struct sysargs *a, bool old)
 		path_accessed(&f->path);
 	if (!d.used)
 		return r < 0 ? r : d.full ? -EINVAL : 0;
-	if (guest_write(t->tid, a->a[1], dents_buf, d.used) < 0) {
+	uint32_t there = (uint32_t)guest_write_some(t->tid, a->a[1], dents_buf, d.used);
+	if (there < d.used) {
+		/* The memory ends before them: as many as are there in whole. */
+		d.used = dents_whole(&d, there, &pos);
 		f->pos = pos;
-		return -EFAULT;
 	}
-	return d.used;
+	return d.used ? (int64_t)d.used : -EFAULT;
 }
 
 int64_t sys_getdents(struct task *t, const struct sysargs *a)

@@ -16,6 +16,7 @@
 #include "kernel/sys/fast.h"
 #include "kernel/sys/handlers.h"
 #include "kernel/sys/post.h"
+#include "kernel/sys/rest.h"
 #include "kernel/sys/seed.h"
 #include "kernel/task/call.h"
 #include "kernel/task/detach.h"
@@ -91,6 +92,8 @@ static const struct {
 	HYPER(HC_SECCOMP_DONE) = { { "viv_seccomp_done", "d" }, { KERNEL, hc_seccomp_done } },
 	HYPER(HC_SECCOMP_ASK) = { { "viv_seccomp_ask", "p" }, { KERNEL, hc_seccomp_ask } },
 	HYPER(HC_POST) = { { "viv_post", "" }, { KERNEL, hc_post } },
+	HYPER(HC_REST) = { { "viv_rest", "p" }, { KERNEL, hc_rest } },
+	HYPER(HC_THAWED) = { { "viv_thawed", "" }, { KERNEL, hc_thawed } },
 	HYPER(HC_SIGSYS_DIE) = { { "viv_sigsys_die", "" }, { KERNEL, hc_sigsys_die } },
 };
 
@@ -184,8 +187,10 @@ static void waits(struct task *t)
 	if (t->proc->stop_request) {
 		/* It parked while a stop was on its way: see deliver_stop. */
 		proc_stopped(t->proc, t->proc->stop_request);
-	} else if (t->sig_inflight && c->kind != PARK_NOINTR && c->nr < HC_BASE) {
-		/* A signal is about to arrive: the call is made again after its handler. */
+	} else if ((t->sig_inflight || rest_is_wanted()) && c->kind != PARK_NOINTR &&
+		   c->nr < HC_BASE) {
+		/* A signal is about to arrive, or the one that brings it to rest: the call is made
+		 * again after its handler. */
 		call_interrupt(t);
 	}
 	call_listed(t);

@@ -51,6 +51,8 @@ int64_t hc_io_setup(struct task *t, const struct sysargs *a);
 int64_t hc_io_destroy(struct task *t, const struct sysargs *a);
 int64_t hc_post(struct task *t, const struct sysargs *a);
 int64_t hc_taken(struct task *t, const struct sysargs *a);
+int64_t hc_rest(struct task *t, const struct sysargs *a);
+int64_t hc_thawed(struct task *t, const struct sysargs *a);
 
 /* REFUSED rows (sys/refused.c). */
 int64_t refused_call(struct task *t, int nr, const struct sysargs *a);

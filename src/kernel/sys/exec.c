@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/personality.h>
 
 #include "base/arena.h"
 #include "host/host.h"
@@ -409,6 +410,7 @@ static void proc_renew(struct task *t, struct exec_state *x)
 	p->did_exec = p->exec_untold = true;
 	p->exit_signal = SIGCHLD;
 	p->dumpable = 1;
+	p->personality &= ~(uint64_t)READ_IMPLIES_EXEC;
 	cred_exec(&t->cred);
 	ptimers_free(p);
 	aio_free(p);

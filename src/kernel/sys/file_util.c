@@ -20,6 +20,7 @@
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/fsctx.h"
 #include "kernel/vfs/inode.h"
+#include "kernel/vfs/ops.h"
 
 char path_buf[PATH_MAX_LEN], path_buf2[PATH_MAX_LEN];
 
@@ -79,6 +80,8 @@ void newnode_init(struct newnode *n, struct task *t, const struct inode *dir, ui
 		n->gid = dir->gid;
 		if (S_ISDIR(mode))
 			n->mode |= S_ISGID;
+		else if (inode_strips_setgid(dir, mode, &t->cred)) /* before the umask */
+			n->mode &= ~(uint32_t)S_ISGID;
 	}
 }
 

@@ -4,7 +4,7 @@
  * the host must enforce, because memory and CPU time are its own, are passed on to the runner: as
  * soft limits only, so that root of the cell can raise them again; the hard limits of the host stay
  * as the cell was started with. RLIMIT_CPU passes both, as the hard one kills. Fork and exec keep
- * them on the host as here. The nice value is the process's, not the thread's. */
+ * them on the host as here. Each thread has a nice value. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <sys/resource.h>
@@ -122,6 +122,12 @@ void limits_given(struct proc *p)
 	}
 }
 
+void limits_thawed(struct proc *p)
+{
+	for (int i = 0; i < RLIMITS; i++)
+		limit_to_host(p, i);
+}
+
 static int limit_set(struct task *t, struct proc *p, uint32_t resource, const struct klimit *l)
 {
 	if (resource >= RLIMITS || l->cur > l->max)
@@ -184,22 +190,30 @@ int64_t sys_prlimit64(struct task *t, const struct sysargs *a)
 	uint32_t resource = (uint32_t)a->a[1];
 	struct klimit set, old;
 	struct task *target;
+	struct proc *p;
 	int64_t err;
 
 	if (a->a[2] && guest_get(t->tid, &set, a->a[2]) < 0)
 		return -EFAULT;
 	if ((pid_t)a->a[0] == INIT_PID)
 		return init_prlimit(t, resource, a->a[2], a->a[3]);
-	err = target_task(t, (pid_t)a->a[0], &target);
-	if (err)
-		return err;
-	if (target->proc != t->proc && !may_limit(t, &target->cred))
-		return -EPERM;
+	p = zombie_find((pid_t)a->a[0]);
+	if (p) {
+		if (p->last_uid != t->cred.uid && !cred_has_cap(&t->cred, CAP_SYS_RESOURCE))
+			return -EPERM;
+	} else {
+		err = target_task(t, (pid_t)a->a[0], &target);
+		if (err)
+			return err;
+		p = target->proc;
+		if (p != t->proc && !may_limit(t, &target->cred))
+			return -EPERM;
+	}
 	if (resource >= RLIMITS)
 		return -EINVAL;
-	old = target->proc->limits[resource];
+	old = p->limits[resource];
 	if (a->a[2]) {
-		err = limit_set(t, target->proc, resource, &set);
+		err = limit_set(t, p, resource, &set);
 		if (err < 0)
 			return err;
 	}
@@ -230,6 +244,7 @@ int64_t sys_getpriority(struct task *t, const struct sysargs *a)
 {
 	int which = (int)a->a[0];
 	int64_t best = -ESRCH, err;
+	struct task *thread;
 	struct proc *p;
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
@@ -237,30 +252,49 @@ int64_t sys_getpriority(struct task *t, const struct sysargs *a)
 	if (which == PRIO_PROCESS && (pid_t)a->a[1] == INIT_PID)
 		return 20;
 	if (which == PRIO_PROCESS) {
-		err = target_proc(t, (pid_t)a->a[1], &p);
-		return err ? err : 20 - p->nice;
+		p = zombie_find((pid_t)a->a[1]);
+		if (p)
+			return 20 - p->nice;
+		err = target_task(t, (pid_t)a->a[1], &thread);
+		return err ? err : 20 - thread->nice;
 	}
-	for (p = proc_next(NULL); p; p = proc_next(p))
-		if (priority_matches(t, p, which, (uint32_t)a->a[1]))
+	for (p = proc_next(NULL); p; p = proc_next(p)) {
+		if (!priority_matches(t, p, which, (uint32_t)a->a[1]))
+			continue;
+		if (!proc_leader(p))
 			best = MAX(best, 20 - p->nice);
+		list_for_each(thread, &p->threads, thread_link)
+			best = MAX(best, 20 - thread->nice);
+	}
 	return best;
 }
 
-static int64_t priority_set_one(struct task *t, struct proc *p, int nice)
+static int64_t priority_set_one(struct task *t, struct task *target, int nice)
 {
-	struct task *leader = proc_leader(p), *thread;
 	bool cap = cred_has_cap(&t->cred, CAP_SYS_NICE);
 
-	if (!leader)
-		return 0;
-	if (p != t->proc && !cap && !cred_is_same_user(&t->cred, &leader->cred))
+	if (target->proc != t->proc && !cap && !cred_is_same_user(&t->cred, &target->cred))
 		return -EPERM;
-	if (nice < p->nice && !cap && (uint64_t)(20 - nice) > p->limits[RLIMIT_NICE].cur)
+	if (nice < target->nice && !cap &&
+	    (uint64_t)(20 - nice) > target->proc->limits[RLIMIT_NICE].cur)
 		return -EACCES;
-	p->nice = nice;
+	target->nice = (int8_t)nice;
 	/* The host lets it go up only; then the scheduler knows less than we do. */
-	list_for_each(thread, &p->threads, thread_link)
-		(void)host_setpriority(thread->tid, nice);
+	(void)host_setpriority(target->tid, nice);
+	return 0;
+}
+
+/* All threads of a process; one without any has nothing to change. */
+static int64_t priority_set_all(struct task *t, struct proc *p, int nice)
+{
+	struct task *thread;
+	int64_t err;
+
+	list_for_each(thread, &p->threads, thread_link) {
+		err = priority_set_one(t, thread, nice);
+		if (err)
+			return err;
+	}
 	return 0;
 }
 
@@ -268,6 +302,7 @@ int64_t sys_setpriority(struct task *t, const struct sysargs *a)
 {
 	int which = (int)a->a[0], nice = (int)a->a[2];
 	int64_t result = -ESRCH, err;
+	struct task *thread;
 	struct proc *p;
 
 	if (which < PRIO_PROCESS || which > PRIO_USER)
@@ -276,13 +311,15 @@ int64_t sys_setpriority(struct task *t, const struct sysargs *a)
 	if (which == PRIO_PROCESS && (pid_t)a->a[1] == INIT_PID)
 		return -EPERM; /* the kernel's own is the operator's */
 	if (which == PRIO_PROCESS) {
-		err = target_proc(t, (pid_t)a->a[1], &p);
-		return err ? err : priority_set_one(t, p, nice);
+		if (zombie_find((pid_t)a->a[1]))
+			return 0;
+		err = target_task(t, (pid_t)a->a[1], &thread);
+		return err ? err : priority_set_one(t, thread, nice);
 	}
 	for (p = proc_next(NULL); p; p = proc_next(p)) {
 		if (!priority_matches(t, p, which, (uint32_t)a->a[1]))
 			continue;
-		err = priority_set_one(t, p, nice);
+		err = priority_set_all(t, p, nice);
 		/* As Linux: one failure stays, success replaces only "nobody". A group is asked
 		 * from its youngest on, so that of several failures the oldest's stays. */
 		if (result == -ESRCH || (err < 0 && (which == PRIO_USER || result == 0)))

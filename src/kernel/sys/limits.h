@@ -13,6 +13,9 @@ void limits_init(struct proc *p);
 /* Those that the operator gave, here and on the host, where the process need not be there yet. */
 void limits_given(struct proc *p);
 
+/* Those that p has, on the host. */
+void limits_thawed(struct proc *p);
+
 /* Another number of processes and threads for the whole cell. Those that had the old one as their
  * own limit get the new one. */
 void limits_tasks_set(uint32_t max);

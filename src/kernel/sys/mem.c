@@ -52,8 +52,8 @@ int mem_give(struct task *t, struct file *f, const struct mapping_req *req, bool
 	if (!immutable && !write && (host_fcntl(fd, F_GETFL, 0) & O_ACCMODE) != O_RDONLY) {
 		int ro = host_reopen_readonly(cell.proc_fd, fd), ret;
 
-		/* A host that shows cells no /proc of their own: who opened the file for writing may
-		 * change it in any case, and then counts as having done so. */
+		/* A host that shows cells no /proc of their own: who opened the file for writing
+		 * may change it in any case, and then counts as having done so. */
 		if (ro < 0 && !(f->mode & FMODE_WRITE))
 			return -EACCES;
 		if (ro < 0) {

@@ -6,6 +6,9 @@
  * unmounted or moved (EINVAL, as for a locked mount on Linux). Propagation is accepted and does
  * nothing, as every tree is private.
  *
+ * A file system that a guest made cannot become read-only while a file of it is open for writing; a
+ * mapping that outlives its file is not counted.
+ *
  * Left out: file systems on devices and images (ENODEV), the calls of the new mount interface. */
 #include <errno.h>
 #include <linux/capability.h>
@@ -37,6 +40,26 @@
 #define OPTIONS_MAX 4096
 _Static_assert(FLAGS_OF_MOUNT == (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC),
 	       "the numbers of mount(2)");
+#define ATIMES (MS_NOATIME | MS_NODIRATIME | MS_RELATIME | MS_STRICTATIME)
+#ifndef MS_NOSYMFOLLOW
+#define MS_NOSYMFOLLOW 256
+#endif
+
+/* The flags of a mount that those of mount(2) ask for. */
+static uint32_t flags_of(uint64_t flags)
+{
+	uint32_t m = (uint32_t)flags & FLAGS_OF_MOUNT;
+
+	if (flags & MS_STRICTATIME)
+		m |= MNT_STRICTATIME;
+	else if (flags & MS_NOATIME)
+		m |= MNT_NOATIME;
+	if (flags & MS_NODIRATIME)
+		m |= MNT_NODIRATIME;
+	if (flags & MS_NOSYMFOLLOW)
+		m |= MNT_NOSYMFOLLOW;
+	return m;
+}
 
 /* What mount(2) knows by name besides tmpfs. */
 static struct kind {
@@ -207,6 +230,55 @@ static int options_parse(char *data, struct tmpfs_options *o)
 	return 0;
 }
 
+/* No limit of its own still means the cell's. */
+static void limits_of(const struct tmpfs_options *o, uint64_t *size, uint64_t *inodes)
+{
+	uint64_t pages = o->size > UINT64_MAX - PAGE_SIZE ? o->size : ALIGN_UP(o->size, PAGE_SIZE);
+
+	if (pages && (!*size || pages < *size))
+		*size = pages;
+	if (o->inodes && (!*inodes || o->inodes < *inodes))
+		*inodes = o->inodes;
+}
+
+static void options_text(const struct tmpfs_options *o, uint64_t size, uint32_t mode, char *text,
+			 size_t text_size)
+{
+	size_t n = 0;
+
+	text[0] = 0;
+	if (o->has_size && o->size)
+		n = (size_t)snprintf(text, text_size, ",size=%luk", (unsigned long)(size >> 10));
+	if (mode != 01777)
+		snprintf(text + n, text_size - n, ",mode=%o", mode);
+}
+
+/* Other limits for one that a guest made. What is there already must fit; the root is one of its
+ * inodes for Linux. */
+static int tmpfs_change(struct mount *m, char *data)
+{
+	struct tmpfs_options o = { .mode = 01777 };
+	uint64_t size = cell.spec.disk_bytes, inodes = cell.spec.disk_inodes;
+	struct layer_usage now;
+
+	if (!data[0])
+		return 0;
+	if (options_parse(data, &o) < 0)
+		return -EINVAL;
+	layer_usage_get(m->fs, &now);
+	limits_of(&o, &size, &inodes);
+	if (!o.has_size)
+		size = now.max_bytes;
+	if (!o.inodes)
+		inodes = now.max_inodes;
+	if ((o.has_size && size && now.bytes > size) || (o.inodes && now.inodes >= inodes))
+		return -EINVAL;
+	layer_limits_set(m->fs, size, inodes);
+	if (o.has_size)
+		options_text(&o, size, m->fs->root->mode & 07777, m->options, sizeof(m->options));
+	return 0;
+}
+
 static int tmpfs_make(struct task *t, const char *type, char *data, struct fs **ret_, char *text,
 		      size_t text_size)
 {
@@ -217,24 +289,15 @@ static int tmpfs_make(struct task *t, const char *type, char *data, struct fs **
 
 	if (!plain && options_parse(data, &o) < 0)
 		return -EINVAL;
-	/* No limit of its own still means the cell's. */
-	if (o.size && (!size || o.size < size))
-		size = o.size;
-	if (o.inodes && (!inodes || o.inodes < inodes))
-		inodes = o.inodes;
+	limits_of(&o, &size, &inodes);
 	fs = layer_new(NULL, size, inodes, plain ? "ramfs" : "tmpfs");
 	if (!fs)
 		return -ENOMEM;
 	fs->root->mode = S_IFDIR | (plain ? 0755 : o.mode);
 	fs->root->uid = o.uid;
 	fs->root->gid = o.gid;
-	if (o.has_size && o.size)
-		snprintf(text, text_size, ",size=%luk", (unsigned long)(size >> 10));
-	if (o.mode != 01777 && !plain) {
-		size_t n = strlen(text);
-
-		snprintf(text + n, text_size - n, ",mode=%o", o.mode);
-	}
+	options_text(&o, size, plain ? 01777 : o.mode, text, text_size);
+	fs->guests = true;
 	*ret_ = fs;
 	return 0;
 }
@@ -266,7 +329,7 @@ static int mount_new_fs(struct task *t, const struct path *at, const char *type,
 		flags |= kind->flags;
 		fs = fs_get(kind->fs);
 	}
-	ret = is_in_tree(t, at) ? mount_add(fs, at, flags & FLAGS_OF_MOUNT, source, &m) : -EINVAL;
+	ret = is_in_tree(t, at) ? mount_add(fs, at, flags, source, &m) : -EINVAL;
 	if (ret < 0) {
 		fs_put(fs);
 		return ret;
@@ -306,13 +369,36 @@ static int mount_move_to(struct task *t, const struct path *at, const char *sour
 	return ret;
 }
 
-static int mount_change(struct task *t, const struct path *at, uint32_t flags)
+static bool fs_has_writers(const struct fs *fs)
 {
+	for (struct mount *m = mount_next(NULL); m; m = mount_next(m))
+		if (m->fs == fs && m->writers)
+			return true;
+	return false;
+}
+
+/* MS_REMOUNT: of this mount (MS_BIND), or of the file system as well. What the operator made stays
+ * as it is, and only this mount of it changes. */
+static int mount_change(struct task *t, const struct path *at, uint64_t flags, char *data)
+{
+	struct mount *m = at->mnt;
+	uint32_t to = flags_of(flags);
+	bool readonly = to & MNT_RDONLY, whole = !(flags & MS_BIND) && m->fs->guests;
+
 	if (!is_root_of_mount(t, at))
 		return -EINVAL;
-	if (at->mnt->locked & ~flags)
+	if (m->locked & ~to)
 		return -EPERM;
-	at->mnt->flags = flags & FLAGS_OF_MOUNT;
+	if (!(flags & ATIMES))
+		to |= m->flags & MNT_ATIMES;
+	if (readonly && (whole ? !m->fs->readonly && fs_has_writers(m->fs)
+			       : !(m->flags & MNT_RDONLY) && m->writers))
+		return -EBUSY;
+	if (whole && tmpfs_change(m, data) < 0)
+		return -EINVAL;
+	if (whole)
+		m->fs->readonly = readonly;
+	m->flags = to;
 	mounts_changed();
 	return 0;
 }
@@ -320,12 +406,10 @@ static int mount_change(struct task *t, const struct path *at, uint32_t flags)
 static int mount_do(struct task *t, const struct path *at, const char *source, const char *type,
 		    uint64_t flags, char *data)
 {
-	uint32_t keep = (uint32_t)flags & FLAGS_OF_MOUNT;
-
 	if (!may_mount(t))
 		return -EPERM;
 	if (flags & MS_REMOUNT)
-		return mount_change(t, at, keep);
+		return mount_change(t, at, flags, data);
 	if ((flags & MS_BIND) || !(flags & PROPAGATION)) {
 		int ret = ask_mount(t, at);
 
@@ -344,7 +428,7 @@ static int mount_do(struct task *t, const struct path *at, const char *source, c
 	}
 	if (flags & MS_MOVE)
 		return mount_move_to(t, at, source);
-	return mount_new_fs(t, at, type, source, keep, data);
+	return mount_new_fs(t, at, type, source, flags_of(flags), data);
 }
 
 int64_t sys_mount(struct task *t, const struct sysargs *a)

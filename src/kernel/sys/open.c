@@ -78,6 +78,20 @@ static unsigned resolve_to_lookup(uint64_t resolve)
 	       (resolve & RESOLVE_IN_ROOT ? LOOKUP_IN_ROOT : 0);
 }
 
+/* Who asks for a new file in a sticky directory does not get what somebody else has put there in
+ * its place: in one that all may write neither a file nor a FIFO, in one that its group may write
+ * no file (in /proc/sys/fs protected_regular is 2 and protected_fifos 1). */
+static bool may_use_in_sticky(const struct task *t, const struct path *p)
+{
+	const struct inode *ino = p->name->inode;
+	const struct inode *dir = p->name->parent ? p->name->parent->inode : NULL;
+
+	if (!dir || !(dir->mode & S_ISVTX) || ino->uid == dir->uid || ino->uid == t->cred.fsuid ||
+	    (!inode_is_reg(ino) && !S_ISFIFO(ino->mode)))
+		return true;
+	return !(dir->mode & S_IWOTH) && !(inode_is_reg(ino) && (dir->mode & S_IWGRP));
+}
+
 /* Finds the place, making the file when O_CREAT asks for it; *ret_created tells. returns path
  * ref. */
 static int open_find_or_create(struct task *t, const struct open_req *rq, struct path *ret_,
@@ -92,7 +106,10 @@ static int open_find_or_create(struct task *t, const struct open_req *rq, struct
 	if (r < 0)
 		return r;
 	if (place.name->inode) {
-		r = rq->flags & O_EXCL ? -EEXIST : inode_is_dir(place.name->inode) ? -EISDIR : 0;
+		r = rq->flags & O_EXCL		      ? -EEXIST
+		    : inode_is_dir(place.name->inode) ? -EISDIR
+		    : may_use_in_sticky(t, &place)    ? 0
+						      : -EACCES;
 		if (r < 0)
 			path_put(&place);
 		else

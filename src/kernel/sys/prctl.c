@@ -14,8 +14,6 @@
 #include "kernel/task/proc.h"
 #include "kernel/task/task.h"
 
-#define TIMERSLACK_DEFAULT 50000u
-
 /* In newer headers only. */
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
@@ -169,7 +167,7 @@ static int64_t prctl_process(struct task *t, const struct sysargs *a)
 		t->timerslack_ns = (int64_t)arg <= 0 ? 0 : (uint32_t)MIN(arg, UINT32_MAX);
 		return 0;
 	case PR_GET_TIMERSLACK:
-		return t->timerslack_ns ? t->timerslack_ns : TIMERSLACK_DEFAULT;
+		return task_timerslack(t);
 	default:
 		return -ENOSYS;
 	}

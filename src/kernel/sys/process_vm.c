@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <linux/kcmp.h>
 
+#include "kernel/fs/epoll/epoll.h"
 #include "kernel/fs/pidfd/pidfd.h"
 #include "kernel/fs/proc/proc.h"
+#include "kernel/platform/guestmem.h"
 #include "kernel/platform/uio.h"
 #include "kernel/sys/birth.h"
 #include "kernel/sys/file_util.h"
@@ -129,6 +131,23 @@ static int64_t order(const void *x, const void *y)
 	return x == y ? 0 : (uintptr_t)x < (uintptr_t)y ? 1 : 2;
 }
 
+/* A file of the first, and what an epoll set of the second watches under a number. */
+static int64_t order_epoll(struct task *t, struct task *who[2], const struct sysargs *a)
+{
+	struct kcmp_epoll_slot slot;
+	struct file *f = fd_file_or_path(who[0], (int)a->a[3]), *set, *watched;
+
+	if (guest_get(t->tid, &slot, a->a[4]) < 0)
+		return -EFAULT;
+	set = fd_file(who[1], (int)slot.efd);
+	if (!f || !set)
+		return -EBADF;
+	if (!epoll_of(set))
+		return -EINVAL;
+	watched = epoll_watched(epoll_of(set), (int)slot.tfd, slot.toff);
+	return watched ? order(f, watched) : -ENOENT;
+}
+
 int64_t sys_kcmp(struct task *t, const struct sysargs *a)
 {
 	pid_t pid[2] = { (pid_t)a->a[0], (pid_t)a->a[1] };
@@ -156,7 +175,12 @@ int64_t sys_kcmp(struct task *t, const struct sysargs *a)
 		return order(who[0]->files, who[1]->files);
 	case KCMP_FS:
 		return order(who[0]->fs, who[1]->fs);
-	case KCMP_VM:
+	case KCMP_EPOLL_TFD:
+		return order_epoll(t, who, a);
+	case KCMP_VM: /* vfork and CLONE_VM share one between processes */
+		if (who[0]->mm && who[1]->mm)
+			return order(who[0]->mm, who[1]->mm);
+		return order(who[0]->proc, who[1]->proc);
 	case KCMP_SIGHAND:
 		return order(who[0]->proc, who[1]->proc);
 	case KCMP_SYSVSEM: /* nothing to undo is the same as nothing to undo */

@@ -64,7 +64,6 @@ static const struct refused {
 	{ NR_name_to_handle_at, EOPNOTSUPP, "file systems without handles" },
 	{ NR_open_by_handle_at, EPERM, "would walk round permissions" },
 	{ NR_clock_adjtime, EPERM, "the clock is the host's; reading works" },
-	{ NR_setns, EPERM, "no namespaces inside a cell" },
 	{ NR_finit_module, EPERM, "no modules" },
 	{ NR_kexec_file_load, EPERM, "the host's kernel is not the cell's" },
 	{ NR_bpf, EPERM, "no programs in the host's kernel" },

@@ -171,6 +171,23 @@ static int rw_file(struct task *t, int fd, bool write, struct file **ret_)
 	return 0;
 }
 
+/* The end of a call, for /proc/PID/io. */
+static int64_t rw_count(struct task *t, bool write, int64_t r)
+{
+	struct proc *p = t->proc;
+
+	if (r == WAITING)
+		return r;
+	if (write) {
+		p->io.writes++;
+		p->io.written += r > 0 ? (uint64_t)r : 0;
+	} else {
+		p->io.reads++;
+		p->io.read += r > 0 ? (uint64_t)r : 0;
+	}
+	return r;
+}
+
 /* One buffer at the file's own position. */
 static int64_t rw_plain(struct task *t, const struct sysargs *a, bool write)
 {
@@ -192,12 +209,12 @@ static int64_t rw_plain(struct task *t, const struct sysargs *a, bool write)
 
 int64_t sys_read(struct task *t, const struct sysargs *a)
 {
-	return rw_plain(t, a, false);
+	return rw_count(t, false, rw_plain(t, a, false));
 }
 
 int64_t sys_write(struct task *t, const struct sysargs *a)
 {
-	return rw_plain(t, a, true);
+	return rw_count(t, true, rw_plain(t, a, true));
 }
 
 static int64_t rw_at(struct task *t, const struct sysargs *a, bool write)
@@ -226,12 +243,12 @@ static int64_t rw_at(struct task *t, const struct sysargs *a, bool write)
 
 int64_t sys_pread64(struct task *t, const struct sysargs *a)
 {
-	return rw_at(t, a, false);
+	return rw_count(t, false, rw_at(t, a, false));
 }
 
 int64_t sys_pwrite64(struct task *t, const struct sysargs *a)
 {
-	return rw_at(t, a, true);
+	return rw_count(t, true, rw_at(t, a, true));
 }
 
 /* The place, then the flags. Files of which Linux has only the plain form know no flags:
@@ -252,8 +269,8 @@ static int vec_check(const struct file *f, const struct uio *u, struct rw_pos at
 }
 
 /* All vector forms. */
-static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at, unsigned rwf,
-		      bool write)
+static int64_t vec_run(struct task *t, const struct sysargs *a, struct rw_pos at, unsigned rwf,
+		       bool write)
 {
 	struct file *f = file_of_call(t, ARG_INT(a, 0));
 	struct uio u;
@@ -281,6 +298,12 @@ static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at,
 		r = write ? rw_write(t, f, &u, at, rwf) : rw_read(t, f, &u, at, rwf);
 	uio_fini(&u);
 	return r;
+}
+
+static int64_t rw_vec(struct task *t, const struct sysargs *a, struct rw_pos at, unsigned rwf,
+		      bool write)
+{
+	return rw_count(t, write, vec_run(t, a, at, rwf, write));
 }
 
 int64_t sys_readv(struct task *t, const struct sysargs *a)

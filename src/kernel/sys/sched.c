@@ -35,17 +35,25 @@ static bool may_schedule(const struct task *t, const struct task *target)
 	return cred_is_same_user(&t->cred, &target->cred) || cred_has_cap(&t->cred, CAP_SYS_NICE);
 }
 
-/* The thread that a question is about. NULL: the cell's init, which has what every process starts
- * with. */
+/* The thread that a question is about. NULL: the cell's init, or a zombie, which have what every
+ * process starts with. */
 static int64_t asked_task(struct task *t, pid_t pid, struct task **ret_)
 {
 	*ret_ = NULL;
-	return pid == INIT_PID ? 0 : target_task(t, pid, ret_);
+	return pid == INIT_PID || zombie_find(pid) ? 0 : target_task(t, pid, ret_);
 }
+
+#define NOBODY_LEFT 1 /* a zombie: there is nothing to change, which is no error */
 
 /* The thread that is to be changed: never init. */
 static int64_t changed_task(struct task *t, pid_t pid, struct task **ret_)
 {
+	const struct proc *z = zombie_find(pid);
+
+	if (z)
+		return z->last_uid == t->cred.euid || cred_has_cap(&t->cred, CAP_SYS_NICE)
+			       ? NOBODY_LEFT
+			       : -EPERM;
 	return pid == INIT_PID ? -EPERM : target_task(t, pid, ret_);
 }
 
@@ -173,7 +181,7 @@ int64_t sys_sched_setaffinity(struct task *t, const struct sysargs *a)
 		return -EFAULT;
 	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
-		return err;
+		return MIN(err, 0);
 	if (!may_schedule(t, target))
 		return -EPERM;
 	mask_all(all);
@@ -218,7 +226,7 @@ static int64_t policy_set(struct task *t, struct task *target, int policy, uint3
 			if (prio > target->sched_prio && prio > limits[RLIMIT_RTPRIO].cur)
 				return -EPERM;
 		}
-		if (nice && policy_is_plain(policy) && *nice < target->proc->nice &&
+		if (nice && policy_is_plain(policy) && *nice < target->nice &&
 		    (uint64_t)(20 - *nice) > limits[RLIMIT_NICE].cur)
 			return -EPERM;
 		if (!cred_is_same_user(&t->cred, &target->cred))
@@ -230,7 +238,7 @@ static int64_t policy_set(struct task *t, struct task *target, int policy, uint3
 	target->sched_prio = (uint8_t)prio;
 	target->sched_reset = reset;
 	if (nice && policy_is_plain(policy)) {
-		target->proc->nice = *nice;
+		target->nice = (int8_t)*nice;
 		(void)host_setpriority(target->tid, *nice);
 	}
 	return 0;
@@ -248,7 +256,7 @@ int64_t sys_sched_setscheduler(struct task *t, const struct sysargs *a)
 		return -EFAULT;
 	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
-		return err;
+		return MIN(err, 0);
 	return policy_set(t, target, policy & ~RESET_ON_FORK, (uint32_t)prio,
 			  policy & RESET_ON_FORK, NULL);
 }
@@ -265,7 +273,7 @@ int64_t sys_sched_setparam(struct task *t, const struct sysargs *a)
 		return -EFAULT;
 	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
-		return err;
+		return MIN(err, 0);
 	return policy_set(t, target, target->sched_policy, (uint32_t)prio, target->sched_reset,
 			  NULL);
 }
@@ -319,7 +327,7 @@ int64_t sys_sched_getattr(struct task *t, const struct sysargs *a)
 		if (policy_is_rt(target->sched_policy))
 			attr.priority = target->sched_prio;
 		else
-			attr.nice = target->proc->nice;
+			attr.nice = target->nice;
 	}
 	attr.util_max = 1024;
 	attr.size = MIN(size, (uint32_t)sizeof(attr));
@@ -353,13 +361,13 @@ int64_t sys_sched_setattr(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	err = changed_task(t, (pid_t)a->a[0], &target);
 	if (err)
-		return err;
+		return MIN(err, 0);
 	nice = attr.nice < -20 ? -20 : MIN(attr.nice, 19);
 	if (attr.flags & LINUX_SCHED_FLAG_KEEP_POLICY)
 		attr.policy = target->sched_policy;
 	if (attr.flags & LINUX_SCHED_FLAG_KEEP_PARAMS) {
 		attr.priority = target->sched_prio;
-		nice = target->proc->nice;
+		nice = target->nice;
 	}
 	return policy_set(t, target, (int)attr.policy, attr.priority,
 			  attr.flags & LINUX_SCHED_FLAG_RESET_ON_FORK, &nice);
@@ -451,7 +459,7 @@ int64_t sys_ioprio_set(struct task *t, const struct sysargs *a)
 	}
 	if (which == LINUX_IOPRIO_WHO_PROCESS) {
 		err = changed_task(t, (pid_t)a->a[1], &target);
-		return err ? err : ioprio_set_one(t, target, (uint16_t)ioprio);
+		return err ? MIN(err, 0) : ioprio_set_one(t, target, (uint16_t)ioprio);
 	}
 	if (which != LINUX_IOPRIO_WHO_PGRP && which != LINUX_IOPRIO_WHO_USER)
 		return -EINVAL;

@@ -115,6 +115,14 @@ void seed_init_split(pid_t pid)
 	seed.splitter = pid;
 }
 
+void seed_init_waiting(pid_t pid, const struct host_call *in)
+{
+	seed.pid = pid;
+	seed.waits = true;
+	seed.call_id = in->id;
+	seed.order_at = in->args[0];
+}
+
 int seed_start(struct seed_order *o)
 {
 	if (!seed.pid && !seed.announce && !seed.splitter)

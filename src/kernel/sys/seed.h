@@ -33,6 +33,8 @@ struct seed_order {
 /* At boot: runner pid is the seed; or, the first process pid makes it before its program starts. */
 void seed_init(pid_t pid);
 void seed_init_split(pid_t pid);
+/* The same of a seed that is in HC_SEED already. */
+void seed_init_waiting(pid_t pid, const struct host_call *in);
 /* Queues an order, which stays the caller's. -ENOSYS: this cell has no seed; -EAGAIN: too many
  * wait. */
 int must_check seed_start(struct seed_order *o);

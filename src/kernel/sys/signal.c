@@ -207,6 +207,8 @@ int64_t sys_rt_sigqueueinfo(struct task *t, const struct sysargs *a)
 	if (sig < 0 || sig > LINUX_NSIG)
 		return -EINVAL;
 	p = pid > 0 ? proc_find(pid) : NULL;
+	if (!p && pid > 0 && task_find(pid))
+		p = task_find(pid)->proc;
 	ret = siginfo_get(t, a->a[2], sig, p == t->proc, &si);
 	if (ret < 0)
 		return ret;

@@ -18,6 +18,8 @@
 #include "kernel/vfs/fdtable.h"
 #include "kernel/vfs/file.h"
 
+#define IP_RECVORIGDSTADDR_ 20 /* the C library may not have it */
+
 void extra_drop(struct sock_extra *x)
 {
 	while (x->nfiles)
@@ -179,8 +181,10 @@ static void control_stamp(struct control *c, const struct sock *s, int64_t stamp
 		control_put(c, SOL_SOCKET, SO_TIMESTAMP, &tv, sizeof(tv));
 }
 
-static void control_dest(struct control *c, const struct inet_sock *i, const struct ipaddr *dest)
+/* Where the packet was sent to, and what its header said; what comes from outside has lost that. */
+static void control_dest(struct control *c, const struct inet_sock *i, const struct sock_extra *x)
 {
+	const struct ipaddr *dest = &x->dest;
 	bool own = ipaddr_is_same(dest, &ip_cell4) || ipaddr_is_same(dest, &ip_cell6);
 
 	if (inet_opt_on(i, IPPROTO_IP, IP_PKTINFO) && ipaddr_is_v4(dest)) {
@@ -197,11 +201,18 @@ static void control_dest(struct control *c, const struct inet_sock *i, const str
 		control_put(c, IPPROTO_IPV6, IPV6_PKTINFO, &p, sizeof(p));
 	}
 	if (inet_opt_on(i, IPPROTO_IP, IP_RECVTTL) && i->s.family == AF_INET)
-		control_put(c, IPPROTO_IP, IP_TTL, &(int32_t){ 64 }, sizeof(int32_t));
+		control_put(c, IPPROTO_IP, IP_TTL, &(int32_t){ x->ttl ? x->ttl : 64 },
+			    sizeof(int32_t));
 	if (inet_opt_on(i, IPPROTO_IPV6, IPV6_RECVHOPLIMIT))
 		control_put(c, IPPROTO_IPV6, IPV6_HOPLIMIT, &(int32_t){ 64 }, sizeof(int32_t));
 	if (inet_opt_on(i, IPPROTO_IP, IP_RECVTOS) && i->s.family == AF_INET)
-		control_put(c, IPPROTO_IP, IP_TOS, &(uint8_t){ 0 }, sizeof(uint8_t));
+		control_put(c, IPPROTO_IP, IP_TOS, &x->tos, sizeof(uint8_t));
+	if (inet_opt_on(i, IPPROTO_IP, IP_RECVORIGDSTADDR_) && ipaddr_is_v4(dest)) {
+		struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(i->lport) };
+
+		memcpy(&to.sin_addr, dest->b + 12, 4);
+		control_put(c, IPPROTO_IP, IP_RECVORIGDSTADDR_, &to, sizeof(to));
+	}
 	if (inet_opt_on(i, IPPROTO_IPV6, IPV6_RECVTCLASS))
 		control_put(c, IPPROTO_IPV6, IPV6_TCLASS, &(int32_t){ 0 }, sizeof(int32_t));
 }
@@ -243,7 +254,7 @@ int control_out(struct task *t, struct sock *s, uaddr_t addr, uint64_t len, stru
 	if (x->has_ee)
 		control_error(&c, inet_sk(s), x);
 	if (x->has_dest && (s->family == AF_INET || s->family == AF_INET6))
-		control_dest(&c, inet_sk(s), &x->dest);
+		control_dest(&c, inet_sk(s), x);
 	if (s->passcred && x->has_cred)
 		control_put(&c, SOL_SOCKET, SCM_CREDENTIALS, &x->cred, sizeof(x->cred));
 	if (x->nfiles)

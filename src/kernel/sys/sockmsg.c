@@ -176,8 +176,12 @@ int64_t sys_recvfrom(struct task *t, const struct sysargs *a)
 	r = sock_recv(t, f, s, &u, &m);
 	if (r < 0)
 		return r;
-	if (a->a[4] && sockname_out(t, a->a[4], a->a[5], &m.from) < 0)
-		return -EFAULT;
+	if (a->a[4]) {
+		int err = sockname_out(t, a->a[4], a->a[5], &m.from);
+
+		if (err < 0)
+			return err;
+	}
 	return recv_count(s, &m, r);
 }
 

@@ -14,6 +14,7 @@
 #include "kernel/task/task.h"
 
 #define BUF_MAX 212992
+#define BUF_FORCE_MAX (4u << 20)
 #define SNDBUF_MIN 4608
 #define RCVBUF_MIN 2304
 #define OPT_MAX 256
@@ -234,11 +235,15 @@ int64_t sys_getsockopt(struct task *t, const struct sysargs *a)
 
 /* ---- set ---- */
 
-static uint32_t buf_size(int32_t asked, uint32_t min)
+/* Root can have more than others (force), though not so much that one message takes long. */
+static uint32_t buf_size(int32_t asked, uint32_t min, bool force)
 {
-	uint32_t doubled =
-		MIN((uint32_t)asked, (uint32_t)BUF_MAX) * 2; /* less than nothing is the most */
+	uint32_t doubled;
 
+	if (force)
+		doubled = MIN((uint32_t)MAX(asked, 0), (uint32_t)BUF_FORCE_MAX) * 2;
+	else /* less than nothing is the most */
+		doubled = MIN((uint32_t)asked, (uint32_t)BUF_MAX) * 2;
 	return MAX(doubled, min);
 }
 
@@ -312,7 +317,7 @@ static int set_socket(struct task *t, struct sock *s, int opt, const char *raw, 
 	case SO_SNDBUFFORCE:
 		if (opt == SO_SNDBUFFORCE && !cred_has_cap(&t->cred, CAP_NET_ADMIN))
 			return -EPERM;
-		s->sndbuf = buf_size(v, SNDBUF_MIN);
+		s->sndbuf = buf_size(v, SNDBUF_MIN, opt == SO_SNDBUFFORCE);
 		s->sndbuf_set = true;
 		waitq_wake(&s->q, SOCK_POLL_OUT);
 		return 0;
@@ -320,7 +325,7 @@ static int set_socket(struct task *t, struct sock *s, int opt, const char *raw, 
 	case SO_RCVBUFFORCE:
 		if (opt == SO_RCVBUFFORCE && !cred_has_cap(&t->cred, CAP_NET_ADMIN))
 			return -EPERM;
-		s->rcvbuf = buf_size(v, RCVBUF_MIN);
+		s->rcvbuf = buf_size(v, RCVBUF_MIN, opt == SO_RCVBUFFORCE);
 		s->rcvbuf_set = true;
 		return 0;
 	case SO_LINGER:

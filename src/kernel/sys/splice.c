@@ -3,8 +3,9 @@
  *
  * Nothing is taken from a source before the sink has it: a pipe is peeked at and consumed
  * afterwards, a file's position moves by what was written, and into a pipe only as much is read as
- * it has room for. One run of a call moves at most RUN_MAX bytes, so that it cannot hold up the
- * loop; a shorter count is allowed for all of these calls. */
+ * it has room for. One run of sendfile and copy_file_range moves at most RUN_MAX bytes, so that it
+ * cannot hold up the loop; the call goes on in another turn, with what it has moved in call.done.
+ */
 #include <errno.h>
 #include <poll.h>
 
@@ -22,7 +23,7 @@
 #define XFER_SIZE 65536u
 #define DEV_NULL 0x103 /* 1, 3 */
 #define DEV_FULL 0x107
-#define RUN_MAX (16u << 20)
+#define RUN_MAX (2u << 20)
 #define SPLICE_ALL (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
 
 static char xfer[XFER_SIZE];
@@ -107,7 +108,13 @@ static int check_directions(const struct file *in, const struct file *out)
 
 static bool can_splice_to(const struct file *f)
 {
-	return !S_ISCHR(f->inode->mode) || f->inode->rdev != DEV_FULL;
+	return f->ops->write && (!S_ISCHR(f->inode->mode) || f->inode->rdev != DEV_FULL);
+}
+
+/* Would a transfer of len bytes from or to here leave the range of positions? */
+static bool side_overflows(const struct side *s, uint64_t len)
+{
+	return s->pos < 0 || len > INT64_MAX || s->pos > INT64_MAX - (int64_t)len;
 }
 
 /* What Linux's devices and descriptors can be spliced from. */
@@ -263,8 +270,8 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 		if (a->a[3] && out->mode & FMODE_STREAM)
 			return -EINVAL;
 		r = side_init(t, &s, out, a->a[3]);
-		if (r == 0 && (out->flags & O_APPEND || s.pos < 0 || (int64_t)a->a[4] < 0 ||
-			       !can_splice_to(out)))
+		if (r == 0 &&
+		    (out->flags & O_APPEND || side_overflows(&s, a->a[4]) || !can_splice_to(out)))
 			r = -EINVAL;
 		if (r == 0)
 			r = splice_from_pipe(t, in, &s, len, nonblock || !file_may_block(in));
@@ -272,7 +279,7 @@ int64_t sys_splice(struct task *t, const struct sysargs *a)
 		if (a->a[1] && in->mode & FMODE_STREAM)
 			return -EINVAL;
 		r = side_init(t, &s, in, a->a[1]);
-		if (r == 0 && (s.pos < 0 || (int64_t)a->a[4] < 0 || !can_splice_from(in)))
+		if (r == 0 && (side_overflows(&s, a->a[4]) || !can_splice_from(in)))
 			r = -EINVAL;
 		if (r == 0)
 			r = splice_to_pipe(t, &s, out, len, nonblock || !file_may_block(out));
@@ -361,6 +368,10 @@ static int64_t sendfile_run(struct task *t, struct side *from, struct side *to, 
 	}
 	if (side_finish(t, from) < 0)
 		return -EFAULT;
+	if (left && !budget) {
+		t->call.done = done;
+		return call_wait_turn(t);
+	}
 	if (r == -EAGAIN && left && file_may_block(to->f)) {
 		t->call.done = done;
 		return wait_for(t, to->f, POLLOUT, false);
@@ -368,14 +379,12 @@ static int64_t sendfile_run(struct task *t, struct side *from, struct side *to, 
 	return done ? done : r;
 }
 
-int64_t sys_sendfile(struct task *t, const struct sysargs *a)
+static int64_t sendfile_call(struct task *t, const struct sysargs *a)
 {
 	struct file *in = fd_file(t, ARG_INT(a, 1)), *out;
+	int64_t r, done = t->call.resumed ? t->call.done : 0;
 	struct side from, to;
-	int64_t r;
 
-	if (call_written_again(t, &r))
-		return r;
 	/* The source is looked at before the other descriptor is. */
 	if (!in || !(in->mode & FMODE_READ))
 		return -EBADF;
@@ -384,7 +393,7 @@ int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 	r = side_init(t, &from, in, a->a[2]);
 	if (r < 0)
 		return r;
-	if (from.pos < 0 || (int64_t)a->a[3] < 0)
+	if (side_overflows(&from, a->a[3] - MIN(a->a[3], (uint64_t)done)))
 		return -EINVAL;
 	out = fd_file(t, ARG_INT(a, 0));
 	if (!out || !(out->mode & FMODE_WRITE))
@@ -407,6 +416,19 @@ int64_t sys_sendfile(struct task *t, const struct sysargs *a)
 	return r > 0 ? call_written(t, out, 0, r) : r;
 }
 
+/* What a later run of a call comes to: an error counts only if no byte was moved before it. */
+static int64_t run_result(const struct task *t, int64_t r)
+{
+	return r < 0 && r != WAITING && t->call.resumed && t->call.done ? t->call.done : r;
+}
+
+int64_t sys_sendfile(struct task *t, const struct sysargs *a)
+{
+	int64_t r;
+
+	return call_written_again(t, &r) ? r : run_result(t, sendfile_call(t, a));
+}
+
 /* ---- copy_file_range ---- */
 
 static int copy_check(const struct file *in, const struct file *out)
@@ -420,12 +442,14 @@ static int copy_check(const struct file *in, const struct file *out)
 	return 0;
 }
 
+/* One piece of len bytes. */
 static int64_t copy_run(struct task *t, struct side *from, struct side *to, uint64_t len)
 {
-	int64_t done = 0, r = 0;
+	uint64_t budget = MIN(len, (uint64_t)RUN_MAX);
+	int64_t done = t->call.resumed ? t->call.done : 0, r = 0;
 
-	while (len) {
-		uint32_t n = (uint32_t)MIN(len, (uint64_t)XFER_SIZE);
+	while (budget) {
+		uint32_t n = (uint32_t)MIN(budget, (uint64_t)XFER_SIZE);
 
 		r = side_read(from, n);
 		if (r <= 0)
@@ -435,20 +459,25 @@ static int64_t copy_run(struct task *t, struct side *from, struct side *to, uint
 			break;
 		side_move(from, r);
 		done += r;
-		len -= (uint64_t)r;
+		budget -= (uint64_t)r;
+	}
+	if (done && (side_finish(t, from) < 0 || side_finish(t, to) < 0))
+		return -EFAULT;
+	if (!budget && len > RUN_MAX) {
+		t->call.done = done;
+		return call_wait_turn(t);
 	}
 	return done ? done : r;
 }
 
-int64_t sys_copy_file_range(struct task *t, const struct sysargs *a)
+static int64_t copy_call(struct task *t, const struct sysargs *a)
 {
 	struct file *in = fd_file(t, ARG_INT(a, 0)), *out = fd_file(t, ARG_INT(a, 2));
-	uint64_t len = a->a[4];
+	uint64_t done = t->call.resumed ? (uint64_t)t->call.done : 0;
+	uint64_t len = a->a[4] - MIN(a->a[4], done); /* that are left */
 	struct side from, to;
 	int64_t r;
 
-	if (call_written_again(t, &r))
-		return r;
 	if (!in || !out)
 		return -EBADF;
 	r = side_init(t, &from, in, a->a[1]);
@@ -467,12 +496,17 @@ int64_t sys_copy_file_range(struct task *t, const struct sysargs *a)
 		return -EINVAL;
 	uint64_t there =
 		in->inode->size > (uint64_t)from.pos ? in->inode->size - (uint64_t)from.pos : 0;
-	len = MIN(MIN(len, there), (uint64_t)RUN_MAX);
+	len = MIN(MIN(len, there), UIO_MAX_BYTES - MIN(done, UIO_MAX_BYTES));
 	if (in->inode == out->inode && len && from.pos < to.pos + (int64_t)len &&
 	    to.pos < from.pos + (int64_t)len)
 		return -EINVAL;
 	r = copy_run(t, &from, &to, len);
-	if (r > 0 && (side_finish(t, &from) < 0 || side_finish(t, &to) < 0))
-		return -EFAULT;
 	return r > 0 ? call_written(t, out, 0, r) : r;
+}
+
+int64_t sys_copy_file_range(struct task *t, const struct sysargs *a)
+{
+	int64_t r;
+
+	return call_written_again(t, &r) ? r : run_result(t, copy_call(t, a));
 }

@@ -304,6 +304,15 @@ int64_t sys_readlinkat(struct task *t, const struct sysargs *a)
 
 /* ---- statfs ---- */
 
+#define ST_NOSYMFOLLOW_ 0x2000
+
+static int64_t statfs_atime(const struct mount *m)
+{
+	return (m->flags & MNT_NOATIME ? ST_NOATIME : 0) |
+	       (m->flags & MNT_NODIRATIME ? ST_NODIRATIME : 0) |
+	       (m->flags & (MNT_NOATIME | MNT_STRICTATIME) ? 0 : ST_RELATIME);
+}
+
 static int64_t statfs_put(struct task *t, const struct path *p, uaddr_t addr)
 {
 	const struct inode *ino = p->name->inode;
@@ -324,7 +333,8 @@ static int64_t statfs_put(struct task *t, const struct path *p, uaddr_t addr)
 		.namelen = NAME_MAX_LEN,
 		.frsize = BLOCK_SIZE,
 		/* 0x20 says that the flags are valid. */
-		.flags = 0x20 | ST_RELATIME |
+		.flags = 0x20 | statfs_atime(p->mnt) |
+			 (p->mnt->flags & MNT_NOSYMFOLLOW ? ST_NOSYMFOLLOW_ : 0) |
 			 (p->mnt->flags & MNT_RDONLY || fs->readonly ? ST_RDONLY : 0) |
 			 (p->mnt->flags & MNT_NOSUID ? ST_NOSUID : 0) |
 			 (p->mnt->flags & MNT_NODEV ? ST_NODEV : 0) |

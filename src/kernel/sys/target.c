@@ -46,3 +46,10 @@ int64_t target_task(struct task *t, pid_t tid, struct task **ret_)
 	}
 	return *ret_ ? 0 : not_found(t, tid);
 }
+
+struct proc *zombie_find(pid_t pid)
+{
+	struct proc *p = pid > 0 ? proc_find(pid) : NULL;
+
+	return p && !proc_leader(p) ? p : NULL;
+}

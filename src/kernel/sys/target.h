@@ -15,4 +15,8 @@ int64_t target_proc(struct task *t, pid_t pid, struct proc **ret_);
 /* The same for a thread; a process that is a zombie has none. */
 int64_t target_task(struct task *t, pid_t tid, struct task **ret_);
 
+/* The process with this number, if it has ended and is still known. Borrowed; NULL: it is not so.
+ */
+struct proc *zombie_find(pid_t pid);
+
 #endif

@@ -25,7 +25,18 @@ struct found {
 	int wait_status;
 };
 
-static bool is_wanted(const struct proc *c, idtype_t type, pid_t id, int options)
+/* Of several threads one has made the child; when it is gone, the process's main thread counts as
+ * that. */
+static bool is_own(const struct proc *c, struct task *t)
+{
+	struct task *maker = task_find(c->maker);
+
+	if (!maker || maker->proc != t->proc)
+		maker = proc_leader(t->proc);
+	return maker == t;
+}
+
+static bool is_wanted(const struct proc *c, struct task *t, idtype_t type, pid_t id, int options)
 {
 	if (type == P_PID && c->pid != id)
 		return false;
@@ -34,19 +45,19 @@ static bool is_wanted(const struct proc *c, idtype_t type, pid_t id, int options
 	/* A clone child is one that does not end with SIGCHLD. */
 	if (!(options & __WALL) && ((c->exit_signal != SIGCHLD) != !!(options & __WCLONE)))
 		return false;
-	return true;
+	return !(options & __WNOTHREAD) || is_own(c, t);
 }
 
 /* True: *f says what happened to a child that is asked for. *any: there are such children at
  * all. */
-static bool child_find(struct proc *p, idtype_t type, pid_t id, int options, struct found *f,
+static bool child_find(struct task *t, idtype_t type, pid_t id, int options, struct found *f,
 		       bool *any)
 {
 	struct proc *c;
 
 	*any = false;
-	list_for_each(c, &p->children, sibling_link) {
-		if (!is_wanted(c, type, id, options))
+	list_for_each(c, &t->proc->children, sibling_link) {
+		if (!is_wanted(c, t, type, id, options))
 			continue;
 		/* One that has ended will neither stop nor go on. */
 		if (c->state == PROC_ZOMBIE && !(options & WEXITED))
@@ -98,7 +109,7 @@ static int64_t child_wait(struct task *t, idtype_t type, pid_t id, int options, 
 	struct waitq *q;
 	bool any;
 
-	if (child_find(t->proc, type, id, options, f, &any))
+	if (child_find(t, type, id, options, f, &any))
 		return 0;
 	q = t->proc->pending_births ? births_pending() : NULL;
 	if (!any && !q)

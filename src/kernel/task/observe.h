@@ -33,7 +33,7 @@ struct name_done {
 	size_t len2;
 	const struct path *old; /* of a link: the file; else NULL */
 	const struct path *made; /* of a link: the new name; else NULL */
-	const struct inode *ino; /* what was made; else NULL */
+	const struct inode *ino; /* what was made, or replaced by a rename; else NULL */
 	const char *target; /* of a symbolic link that was made; else NULL */
 };
 
@@ -53,7 +53,8 @@ struct observer {
 	/* A file that has f->change goes. */
 	void (*closed)(struct file *f);
 	void (*named)(struct task *t, const struct name_done *d);
-	/* A name of an inode that has inode->content goes: what the observer holds of it goes. */
+	/* A name of an inode that has inode->content goes, or the last one of an unsteady inode:
+	 * what the observer holds of it goes. */
 	void (*removed)(const struct name *n);
 	/* Attributes of what is at p; size: its size, too. */
 	void (*changed)(struct task *t, const struct path *p, bool size);
@@ -67,9 +68,9 @@ struct observer {
 	void (*executed)(struct task *t);
 	/* All that it had open is closed. */
 	void (*exited)(struct proc *p);
-	/* A connection to the outside ended. */
+	/* A connection to the outside ended. number: of the gate's call that made it; 0: none. */
 	void (*disconnected)(bool tcp, const struct ipaddr *a, uint16_t port, uint64_t in,
-			     uint64_t out);
+			     uint64_t out, uint32_t number);
 };
 
 extern const struct observer *observer; /* NULL: there is none */

@@ -89,7 +89,8 @@ struct proc {
 	struct ktimer alarm; /* ITIMER_REAL */
 	int64_t alarm_interval;
 	struct ptimer *ptimers;
-	int nice;
+	int nice; /* of its last thread, which a zombie still shows */
+	pid_t maker; /* the thread of its parent that made it: for __WNOTHREAD */
 	int oom_score_adj;
 	int64_t start_time;
 	uint32_t pending_births; /* clones prepared whose child has not announced itself */
@@ -107,6 +108,10 @@ struct proc {
 		*cpu_itimers; /* ITIMER_VIRTUAL and ITIMER_PROF once used (task/itimer.c) */
 	int64_t prev_utime, prev_stime; /* what was last shown: CPU times never go back */
 	bool thp_disable;
+	uint16_t coredump_filter;
+	struct { /* what it read and wrote: bytes, and calls */
+		uint64_t read, written, reads, writes;
+	} io;
 	struct { /* what the host said of it last: /proc shows sums of all */
 		uint64_t rss, utime, stime;
 		bool running;
@@ -151,6 +156,8 @@ struct proc *proc_new(pid_t pid, struct proc *parent);
 void proc_exit(struct proc *p, int wait_status, const struct rusage *usage);
 /* Who gets p's children when it ends; NULL: the kernel. */
 struct proc *proc_reaper(struct proc *p);
+/* A thawed process is one from the start: nobody is told. */
+void proc_is_zombie(struct proc *p, int wait_status);
 /* A zombie was waited for. */
 void proc_reap(struct proc *p);
 /* Stopped or continued, as the host says. */

@@ -129,6 +129,29 @@ void signal_wake_armed(struct task *t)
 	nudge(t, SIGF_WAKE);
 }
 
+void signal_rest(struct task *t)
+{
+	const struct linux_siginfo si = { .code = STUB_CODE_REST };
+
+	(void)send_reserved(t, 0, 0, &si);
+}
+
+int signal_travelling(const struct task *t, int (*fn)(const struct task *t, bool shared,
+						      const struct linux_siginfo *info))
+{
+	struct travel *v;
+	uint32_t n = 0;
+	int ret = 0;
+
+	list_for_each(v, &t->travelling, link) {
+		ret = fn(t, v->shared, &v->info);
+		if (ret)
+			return ret;
+		n++;
+	}
+	return n == t->sig_inflight ? 0 : -E2BIG;
+}
+
 static int send_wait(struct task *t, unsigned flags, const struct stub_wait *w)
 {
 	struct linux_siginfo si = { 0 };

@@ -42,6 +42,12 @@ bool signal_strand(struct proc *p, int sig, const struct linux_siginfo *info);
 /* A signalfd for mask was made or widened: what was pending for t before is kept for it when t's
  * call returns. */
 void signal_collect(struct task *t, uint64_t mask);
+/* It is to come to rest (sys/rest.h). */
+void signal_rest(struct task *t);
+/* What travels to t: fn for each, until one returns other than 0. -E2BIG: not all of it is
+ * known. */
+int signal_travelling(const struct task *t, int (*fn)(const struct task *t, bool shared,
+						      const struct linux_siginfo *info));
 /* An armed call has something to say. */
 void signal_wake_armed(struct task *t);
 /* The stub is to rewrite the call before ip; single: nobody else runs in that memory; post: what it

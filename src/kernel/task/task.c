@@ -123,6 +123,7 @@ struct proc *proc_new(pid_t pid, struct proc *parent)
 	p->parent = parent;
 	p->exit_signal = SIGCHLD;
 	p->dumpable = 1;
+	p->coredump_filter = 0x33;
 	p->start_time = now_mono();
 	list_init(&p->children);
 	list_init(&p->threads);
@@ -185,6 +186,7 @@ void task_free(struct task *t)
 		p->exec_task = NULL;
 	if (p->nthreads == 1 || t->tid == p->pid) {
 		memcpy(p->last_comm, t->comm, sizeof(p->last_comm));
+		p->nice = t->nice;
 		p->last_uid = t->cred.uid;
 		p->last_gid = t->cred.gid;
 	}
@@ -195,6 +197,14 @@ void task_free(struct task *t)
 	p->nthreads--;
 	ntasks--;
 	obj_free(&task_type, t);
+}
+
+void proc_is_zombie(struct proc *p, int wait_status)
+{
+	p->exiting = true;
+	p->wait_status = wait_status;
+	p->state = PROC_ZOMBIE;
+	nzombies++;
 }
 
 void proc_reap(struct proc *p)

@@ -63,15 +63,17 @@ struct task {
 	struct list end_link; /* ... which it could not be told yet */
 	/* its stub was asked to do something, which it does before the guest's next call */
 	bool errand;
+	uaddr_t rest_sp; /* at rest, in stub_rest() (sys/rest.h); 0: it is not */
 	int pdeathsig;
 	uint32_t loginuid, sessionid; /* LOGIN_UNSET: nobody logged in for it */
-	uint32_t timerslack_ns;
+	uint32_t timerslack_ns, timerslack_default; /* 0: as the default, which is 0 for 50 us */
 	uint64_t syscalls; /* how many it made */
 	void *locks_waiting; /* the lock request it waits for, for deadlock detection */
 	struct cpu_mask affinity; /* CPUs of the cell it may use; all zero: every one */
 	uint8_t sched_policy, sched_prio; /* as sched_setscheduler set them; the host is not told */
 	bool sched_reset; /* SCHED_RESET_ON_FORK */
 	uint16_t ioprio;
+	int8_t nice;
 	struct seccomp_filter *seccomp; /* counted; the youngest of its filters, NULL none */
 	struct seccomp_pass seccomp_pass;
 	uint8_t seccomp_mode; /* SECCOMP_MODE_* */
@@ -95,5 +97,7 @@ void task_free(struct task *t);
 /* What a new thread takes over from its maker besides cred, files, fs and name: CPUs, scheduling,
  * timer slack. */
 void task_inherit_sched(struct task *child, const struct task *maker);
+
+uint32_t task_timerslack(const struct task *t); /* in nanoseconds */
 
 #endif

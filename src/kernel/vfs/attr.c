@@ -3,7 +3,7 @@
  * change: getattr and permission by path.
  *
  * Set-id bits go when somebody else's doing makes them dangerous: at a change of owner always, at a
- * write or truncation by one without CAP_FSETID. */
+ * write or truncation by one without CAP_FSETID. A file's capabilities go at each of them. */
 #include <errno.h>
 #include <linux/capability.h>
 #include <signal.h>
@@ -47,6 +47,17 @@ uint32_t inode_suid_to_kill(const struct inode *ino, const struct cred *c)
 	return cred_has_cap(c, CAP_FSETID) ? 0 : suid_bits(ino);
 }
 
+void inode_drop_caps(struct inode *ino)
+{
+	static const char caps[] = "security.capability";
+
+	if (inode_is_dir(ino) || !ino->ops->getxattr || !ino->ops->setxattr ||
+	    CHECKED(ino->ops)->getxattr(ino, caps, NULL, 0) < 0)
+		return;
+	if (CHECKED(ino->ops)->setxattr(ino, caps, NULL, 0, 0) == 0)
+		inode_touch(ino);
+}
+
 static int check_owner_change(const struct cred *c, const struct inode *ino, const struct attr *a)
 {
 	if (cred_has_cap(c, CAP_CHOWN))
@@ -84,6 +95,8 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 	struct inode *ino = p->name->inode;
 	const struct cred *c = &t->cred;
 	bool owner = inode_owner_or_capable(ino, c);
+	/* Also one that changes neither owner nor group. */
+	bool is_chown = a->valid & (ATTR_UID | ATTR_GID | ATTR_CTIME);
 	int err = path_want_write(p);
 
 	if (err < 0)
@@ -110,13 +123,15 @@ int vfs_setattr(struct task *t, const struct path *p, struct attr *a)
 		a->mode &= 07777;
 		if (!cred_in_group(c, gid) && !cred_has_cap(c, CAP_FSETID))
 			a->mode &= ~(uint32_t)S_ISGID;
-	} else if ((a->valid & (ATTR_UID | ATTR_GID)) && !inode_is_dir(ino) && suid_bits(ino)) {
+	} else if (is_chown && !inode_is_dir(ino) && suid_bits(ino)) {
 		a->valid |= ATTR_MODE;
 		a->mode = (ino->mode & 07777) & ~suid_bits(ino);
 	}
 	a->valid &= ~ATTR_NOW;
 	a->valid |= ATTR_CTIME;
 	a->ctime = inode_now();
+	if (is_chown)
+		inode_drop_caps(ino);
 	err = attr_apply(ino, a);
 	if (inode_is_dir(ino)) /* a directory has one name, and who may search it hangs on that */
 		stamp_bump(p->name->stamp);
@@ -164,6 +179,7 @@ int inode_truncate(struct task *t, struct inode *ino, uint64_t size)
 		a.valid |= ATTR_MODE;
 		a.mode = (ino->mode & 07777) & ~kill;
 	}
+	inode_drop_caps(ino);
 	a.mtime = a.ctime = inode_now();
 	return CHECKED(ino->ops)->setattr(ino, &a);
 }

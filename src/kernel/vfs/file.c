@@ -92,8 +92,10 @@ struct file *file_get(struct file *f)
 /* Everything but the kind's own release. */
 static void file_free(struct file *f)
 {
-	if (f->mode & FMODE_WRITER)
+	if (f->mode & FMODE_WRITER) {
 		f->inode->writers--;
+		f->path.mnt->writers--;
+	}
 	if (f->mode & FMODE_EXEC)
 		f->inode->execs--;
 	/* The inode first: the path keeps its file system. */
@@ -190,6 +192,7 @@ static int file_count(struct file *f, uint32_t flags)
 		if (path_want_write(&f->path) < 0)
 			return -EROFS;
 		ino->writers++;
+		f->path.mnt->writers++;
 		f->mode |= FMODE_WRITER;
 	} else if ((flags & O_TRUNC) && ino->execs) {
 		return -ETXTBSY;
@@ -330,7 +333,7 @@ static int label_of_anon(const struct anon_inode *a, char *buf, size_t size)
 	return (int)(head + tail);
 }
 
-int file_label(struct file *f, char *buf, size_t size)
+int file_label(struct file *f, const struct path *root, char *buf, size_t size)
 {
 	static char text[PATH_MAX_LEN + 16];
 	struct inode *ino = f->inode;
@@ -342,7 +345,9 @@ int file_label(struct file *f, char *buf, size_t size)
 	if (!f->path.name || f->path.mnt == anon_mount)
 		return ino->ops->readlink ? CHECKED(ino->ops)->readlink(ino, NULL, buf, size)
 					  : -ENOENT;
-	int err = path_text(&f->path, NULL, true, text, sizeof(text), &start, &len);
+	int err = path_text(&f->path, root, true, text, sizeof(text), &start, &len);
+	if (err == -ENOENT && root) /* outside of it: where it is all the same */
+		err = path_text(&f->path, NULL, true, text, sizeof(text), &start, &len);
 	if (err < 0)
 		return err;
 	len = MIN(len - 1, size);
@@ -372,23 +377,28 @@ static int anon_mount_get(struct mount **ret_)
 	return 0;
 }
 
-int file_place(struct file *f, struct path *ret_)
+int inode_place(struct inode *ino, struct path *ret_)
 {
-	if (f->path.name) {
-		*ret_ = f->path;
-		path_get(ret_);
-		return 0;
-	}
 	int err = anon_mount_get(&ret_->mnt);
+
 	if (err < 0)
 		return err;
-	ret_->name = name_new_root(inode_get(f->inode));
+	ret_->name = name_new_root(inode_get(ino));
 	if (!ret_->name) {
-		inode_put(f->inode);
+		inode_put(ino);
 		mount_put(ret_->mnt);
 		ret_->mnt = NULL;
 		return -ENOMEM;
 	}
+	return 0;
+}
+
+int file_place(struct file *f, struct path *ret_)
+{
+	if (!f->path.name)
+		return inode_place(f->inode, ret_);
+	*ret_ = f->path;
+	path_get(ret_);
 	return 0;
 }
 

@@ -107,13 +107,16 @@ int file_open(struct task *t, const struct path *p, uint32_t flags, struct file 
 int file_new_anon(const char *label, uint32_t mode, const struct file_ops *ops, void *priv,
 		  uint32_t flags, struct file **ret_);
 
-/* For /proc/PID/fd: the text of its place, or its label. Returns the length (cut at size; no NUL),
- * or -errno. A file without a place whose inode is not of the anonymous fs (a memfd) is asked
- * through its inode's readlink op. */
-int file_label(struct file *f, char *buf, size_t size);
+/* For /proc/PID/fd: the text of its place as seen from root (NULL: the real root; also for what is
+ * outside of it), or its label. Returns the length (cut at size; no NUL), or -errno. A file without
+ * a place whose inode is not of the anonymous fs (a memfd) is asked through its inode's readlink
+ * op. */
+int file_label(struct file *f, const struct path *root, char *buf, size_t size);
 /* Where it is, for /proc/PID/fd/N and AT_EMPTY_PATH: also for files that have no place. returns
  * path ref. */
 int file_place(struct file *f, struct path *ret_);
+/* A place outside of the tree for an inode that has none. returns path ref. */
+int inode_place(struct inode *ino, struct path *ret_);
 
 uint32_t file_poll(struct file *f); /* the wrapper over ops->poll */
 struct waitq *file_poll_q(struct file *f); /* may be NULL */

@@ -37,6 +37,7 @@ struct fs {
 	bool readonly;
 	/* what is not there cannot be made: -ENOENT, before anything is checked */
 	bool fixed_names;
+	bool guests; /* made by mount(2): remounting can make it read-only for all its mounts */
 	bool single; /* there is one in the cell: mount(2) of its type shows it once more */
 	bool lists_procs; /* in its root is an entry for each process */
 	/* nothing changes but by our calls: look-ups may be remembered (stub/fast.h) */

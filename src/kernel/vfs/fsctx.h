@@ -16,6 +16,9 @@ struct fsctx {
 /* fs, which nobody else uses, gets a copy of the tree of mounts it is in. -ENOSPC
  * (vfs/mounttree.c) */
 int must_check fsctx_unshare_mounts(struct fsctx *fs);
+/* fs, which nobody else uses, stands at the root of the tree ns (NULL: the cell's own) from now
+ * on. */
+int must_check fsctx_enter_mounts(struct fsctx *fs, struct mntns *ns);
 struct fsctx *fsctx_new(const struct path *root, const struct path *cwd, uint32_t umask);
 struct fsctx *fsctx_copy(const struct fsctx *);
 struct fsctx *fsctx_get(struct fsctx *);

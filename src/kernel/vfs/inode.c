@@ -153,6 +153,11 @@ void inode_set_attr(struct inode *ino, const struct attr *a)
 		ino->ctime = a->ctime;
 }
 
+int inode_hash(struct inode *ino, uint8_t out[32])
+{
+	return ino->ops->hash ? CHECKED(ino->ops)->hash(ino, out) : -ENODATA;
+}
+
 int inode_permission(struct inode *ino, const struct cred *c, int mask)
 {
 	uint32_t bits = ino->mode;

@@ -96,6 +96,9 @@ struct inode_ops {
 	 * writing if asked (copies the content up first where it must). -errno. Optional: not
 	 * backed by the host. */
 	int (*hostfd)(struct inode *ino, bool write);
+	/* Regular file: SHA-256 of its content, if the file system has it without reading.
+	 * -ENODATA. Optional: it has not. */
+	int (*hash)(struct inode *ino, uint8_t out[32]);
 	/* Extended attributes. buf NULL or size 0: returns the length needed. -ENODATA, -ERANGE.
 	 * set with value NULL removes. flags XATTR_CREATE / XATTR_REPLACE. Optional:
 	 * -EOPNOTSUPP. */
@@ -158,6 +161,8 @@ void inode_set_attr(struct inode *ino, const struct attr *a);
 /* Permission of t's fsuid/fsgid: mask of R_OK, W_OK, X_OK. 0 or -EACCES (-EROFS by the mount is the
  * caller's). */
 int inode_permission(struct inode *ino, const struct cred *c, int mask);
+/* SHA-256 of its content, if that is known without reading it. 0 or -ENODATA. */
+int must_check inode_hash(struct inode *ino, uint8_t out[32]);
 
 /* Something that stat tells changed. Each place that writes such a field calls it, before the call
  * is answered. */

@@ -5,10 +5,12 @@
  * that is mounted twice has one tree of names, shared by its mounts; which of two mounts covers a
  * name is told by the parent of the covering one. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/ref.h"
+#include "kernel/task/waitq.h"
 #include "kernel/vfs/fs.h"
 #include "kernel/vfs/inode.h"
 #include "kernel/vfs/mount.h"
@@ -22,12 +24,15 @@ OBJ_TYPE(mount_type, struct mount, 4096);
 
 static struct list mounts = LIST_INIT(mounts);
 static int id_last = 20;
-uint32_t mount_changes;
+uint32_t mount_changes, mount_events;
+struct waitq mounts_q = WAITQ_INIT(mounts_q);
 
 void mounts_changed(void)
 {
 	mount_changes++;
+	mount_events++;
 	fastmem_flush();
+	waitq_wake(&mounts_q, POLLPRI | POLLERR);
 }
 
 /* A mount may show a part of its file system only. */
@@ -171,6 +176,7 @@ struct mount *mount_clone(struct mount *from, struct name *root)
 		return NULL;
 	*m = *from;
 	m->refs = 1;
+	m->writers = 0;
 	m->id = ++id_last;
 	m->fs = fs_get(from->fs);
 	m->root = name_get(root);
@@ -230,7 +236,7 @@ void mount_put(struct mount *m)
 			name_put(m->point);
 		fs_put(m->fs);
 		obj_free(&mount_type, m);
-		mount_changes++;
+		mount_changes++; /* for those who remember it by its address */
 		m = parent;
 	}
 	while (!list_is_empty(&released)) {
@@ -298,10 +304,12 @@ void path_accessed(const struct path *p)
 {
 	struct inode *ino = p->name ? p->name->inode : NULL;
 
-	if (!ino || !p->mnt || path_want_write(p) < 0)
+	if (!ino || !p->mnt || path_want_write(p) < 0 || (p->mnt->flags & MNT_NOATIME) ||
+	    ((p->mnt->flags & MNT_NODIRATIME) && inode_is_dir(ino)))
 		return;
 	struct timespec now = inode_now();
-	if (time_is_later(&ino->atime, &ino->mtime) && time_is_later(&ino->atime, &ino->ctime) &&
+	if (!(p->mnt->flags & MNT_STRICTATIME) && time_is_later(&ino->atime, &ino->mtime) &&
+	    time_is_later(&ino->atime, &ino->ctime) &&
 	    now.tv_sec - ino->atime.tv_sec < ATIME_RELATIVE_SEC)
 		return;
 	ino->atime = now;

@@ -7,11 +7,17 @@
 struct fs;
 struct name;
 struct path;
+struct waitq;
 
 #define MNT_RDONLY 1u
 #define MNT_NOSUID 2u
 #define MNT_NODEV 4u
 #define MNT_NOEXEC 8u
+#define MNT_NOATIME 16u
+#define MNT_NODIRATIME 32u
+#define MNT_STRICTATIME 64u /* neither this nor NOATIME: relatime */
+#define MNT_NOSYMFOLLOW 128u
+#define MNT_ATIMES (MNT_NOATIME | MNT_NODIRATIME | MNT_STRICTATIME)
 
 struct mount {
 	uint32_t refs;
@@ -22,6 +28,7 @@ struct mount {
 	struct mount *parent; /* counted; NULL for the root */
 	struct name *point; /* counted; the name in parent that it covers */
 	uint32_t flags; /* MNT_* */
+	uint32_t writers; /* open files of it that write */
 	uint32_t locked; /* flags that a guest cannot take away */
 	bool fixed; /* the operator's: a guest cannot unmount or move it, or look below it */
 	bool expiring; /* MNT_EXPIRE was asked for once */
@@ -39,6 +46,8 @@ int mount_add(struct fs *fs, const struct path *place, uint32_t flags, const cha
 	      struct mount **ret_);
 int mount_remove(struct mount *m); /* -EBUSY */
 extern uint32_t mount_changes; /* counts what came and went */
+extern uint32_t mount_events; /* changes of the tree alone, at each of which */
+extern struct waitq mounts_q; /* ... this is woken, with POLLPRI */
 void mounts_changed(void); /* what was found out about paths may not be so any more */
 /* What is mounted on this name of this mount; borrowed, NULL nothing. */
 struct mount *mount_covering(const struct mount *parent, const struct name *point);
@@ -53,6 +62,7 @@ struct mount *mount_next(struct mount *after); /* walks all; NULL first */
 struct mntns;
 struct mntns *mntns_get(struct mntns *ns); /* NULL passes */
 void mntns_put(struct mntns *ns); /* NULL passes; the last one unmounts all of it */
+uint64_t mntns_number(const struct mntns *ns); /* as /proc/PID/ns shows it */
 
 /* What is at from appears at place as well, with all mounts below it if rec. -EINVAL, -ENOTDIR,
  * -ENOENT, -ENOMEM */

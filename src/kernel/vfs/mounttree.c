@@ -22,8 +22,12 @@
 
 struct mntns {
 	uint32_t refs;
+	uint64_t number;
 };
 OBJ_TYPE(mntns_type, struct mntns, 1024);
+
+#define NUMBER_OF_CELL 4026531840 /* its own tree; the others' are above all fixed ones */
+static uint64_t number_last = NUMBER_OF_CELL + 999;
 
 static struct mntns nowhere; /* of what was detached: in nobody's tree */
 
@@ -285,6 +289,11 @@ void mntns_put(struct mntns *ns)
 	obj_free(&mntns_type, ns);
 }
 
+uint64_t mntns_number(const struct mntns *ns)
+{
+	return ns ? ns->number : NUMBER_OF_CELL;
+}
+
 static void place_follow(struct path *p)
 {
 	struct mount *to = p->mnt->copy;
@@ -306,6 +315,7 @@ int fsctx_unshare_mounts(struct fsctx *fs)
 	if (!ns)
 		return -ENOSPC;
 	ns->refs = 1;
+	ns->number = ++number_last;
 	while (top->parent)
 		top = top->parent;
 	copy = mount_clone(top, top->root);
@@ -326,6 +336,28 @@ int fsctx_unshare_mounts(struct fsctx *fs)
 		return ret;
 	}
 	mntns_put(fs->ns);
+	fs->ns = ns;
+	return 0;
+}
+
+int fsctx_enter_mounts(struct fsctx *fs, struct mntns *ns)
+{
+	struct path root = { NULL, NULL };
+	struct mount *m;
+
+	for (m = mount_next(NULL); m && (m->ns != ns || m->parent); m = mount_next(m))
+		;
+	if (!m)
+		return -EINVAL;
+	root = (struct path){ m, m->root };
+	path_get(&root);
+	path_cross_mounts(&root);
+	mntns_get(ns);
+	path_put(&fs->root);
+	path_put(&fs->cwd);
+	mntns_put(fs->ns);
+	fs->root = fs->cwd = root;
+	path_get(&root);
 	fs->ns = ns;
 	return 0;
 }

@@ -90,7 +90,7 @@ static void inode_notify(struct inode *ino, uint32_t mask)
 /* A name of an inode goes. Who waits to read it must not keep them. */
 static void name_unlinked(const struct name *n)
 {
-	if (n->inode->content)
+	if (n->inode->content || (n->inode->unsteady && !n->inode->nlink))
 		observe(removed, n);
 }
 
@@ -125,6 +125,12 @@ static int may_delete(const struct cred *c, const struct path *dir, const struct
 	return dir->name->deleted ? -ENOENT : 0;
 }
 
+bool inode_strips_setgid(const struct inode *dir, uint32_t mode, const struct cred *c)
+{
+	return (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && !cred_in_group(c, dir->gid) &&
+	       !cred_has_cap(c, CAP_FSETID);
+}
+
 /* What a new inode in dir is, seen with dir's set-group-id bit. */
 static struct newnode newnode_in(const struct cred *c, const struct inode *dir,
 				 const struct newnode *n)
@@ -135,8 +141,7 @@ static struct newnode newnode_in(const struct cred *c, const struct inode *dir,
 		out.gid = dir->gid;
 		if (S_ISDIR(out.mode))
 			out.mode |= S_ISGID;
-		else if ((out.mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-			 !cred_in_group(c, dir->gid) && !cred_has_cap(c, CAP_FSETID))
+		else if (inode_strips_setgid(dir, out.mode, c))
 			out.mode &= ~(uint32_t)S_ISGID;
 	}
 	return out;
@@ -449,7 +454,8 @@ static int rename_names(struct task *t, const struct path *odir, const struct la
 				     .len = ol->len,
 				     .dir2 = ndir,
 				     .name2 = nl->str,
-				     .len2 = nl->len });
+				     .len2 = nl->len,
+				     .ino = exchange ? NULL : n->inode });
 	if (exchange) {
 		name_exchange(o, n);
 		rename_notify(od, ol, nd, nl, o->inode, NULL);

@@ -7,6 +7,7 @@
 
 #include "base/base.h"
 
+struct cred;
 struct attr;
 struct file;
 struct inode;
@@ -38,5 +39,11 @@ int file_truncate(struct task *t, struct file *f,
 int64_t vfs_write_limit(struct task *t, uint64_t pos, uint64_t len);
 int vfs_getattr(const struct path *p); /* refreshes the inode's fields */
 int vfs_permission(struct task *t, const struct path *p, int mask); /* also -EROFS for writes */
+
+/* Does a file that c makes with this mode, in a directory with the set-group-id bit, lose that
+ * bit? */
+bool inode_strips_setgid(const struct inode *dir, uint32_t mode, const struct cred *c);
+/* Its content or owner changes: capabilities that the file gives go. */
+void inode_drop_caps(struct inode *ino);
 
 #endif

@@ -24,7 +24,7 @@ bool path_is_same(const struct path *a, const struct path *b);
 void path_cross_mounts(struct path *p);
 /* 0, or -EROFS when the mount or its file system cannot be written. */
 int path_want_write(const struct path *p);
-/* It was read, listed or followed: moves atime as relatime does. */
+/* It was read, listed or followed: moves atime as the mount says, mostly as relatime does. */
 void path_accessed(const struct path *p);
 
 /* ---- path walk (vfs/walk.c) ---- */

@@ -95,6 +95,7 @@ int64_t file_write(struct file *f, struct uio *u, int64_t pos)
 		return room;
 	if (t)
 		file_kill_suid(f, &t->cred);
+	inode_drop_caps(ino);
 	/* The kind sees no more than may be written; the caller sees what is left of all. */
 	uint64_t over = u->left - (uint64_t)room;
 	u->left -= over;

@@ -134,19 +134,35 @@ static int walk_jump(struct walk *w, struct inode *link)
 	return 0;
 }
 
+/* A link at the end of a path in a sticky directory that all may write is followed only for its
+ * owner, or if it belongs to the directory's: somebody else may have put it there as a trap
+ * (protected_symlinks is 1 in /proc/sys/fs). */
+static bool walk_may_follow(const struct walk *w, const struct inode *link)
+{
+	const struct inode *dir = w->cur.name->inode;
+
+	return link->uid == w->t->cred.fsuid || link->uid == dir->uid ||
+	       (dir->mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH);
+}
+
 /* Follows link, which lies in the current directory; *s is what comes after it and becomes what is
  * to be walked. */
-static int walk_link(struct walk *w, struct name *link, const char **s)
+static int walk_link(struct walk *w, struct name *link, bool is_last, const char **s)
 {
 	struct inode *ino = link->inode;
 	struct path place = { w->cur.mnt, link };
 
 	if (w->links++ >= SYMLINK_DEPTH)
 		return -ELOOP;
-	if (w->flags & LOOKUP_NO_SYMLINKS)
+	if ((w->flags & LOOKUP_NO_SYMLINKS) || (w->cur.mnt->flags & MNT_NOSYMFOLLOW))
 		return -ELOOP;
+	if (is_last && !walk_may_follow(w, ino))
+		return -EACCES;
 	path_accessed(&place);
-	fast_note_stamp(&ino->stamp, true); /* whether it has to be marked as accessed */
+	/* Whether it has to be marked as accessed; there, each time. */
+	fast_note_stamp(&ino->stamp, true);
+	if (w->cur.mnt->flags & MNT_STRICTATIME)
+		fast_notes.bad = true;
 	if (ino->ops->follow)
 		return walk_jump(w, ino);
 	if (!ino->ops->readlink)
@@ -183,7 +199,7 @@ static int walk_step(struct walk *w, const char *str, size_t len, bool is_last, 
 		return 1;
 	}
 	if (inode_is_lnk(n->inode) && (!is_last || (w->flags & LOOKUP_FOLLOW))) {
-		err = walk_link(w, n, s);
+		err = walk_link(w, n, is_last, s);
 		name_put(n);
 		return err;
 	}

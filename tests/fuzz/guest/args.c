@@ -69,7 +69,8 @@ static const char *const far[] = { "/", "/tmp", "/mnt", "/dev/shm/fz", "/proc/se
 				   "/dev/zero", "/dev/ptmx", "/dev/tty", "/dev/pts/0", "/dev/pts/1", "/proc/self/exe", "", "/srv", "/dev/full",
 				   "/sys", "/dev/mqueue/a", "..", "/dev/stdin", "/proc/self/root/tmp", "/proc/thread-self/fd" };
 static const char *const of_proc[] = { "maps", "status", "stat", "fd", "mountinfo", "task", "environ", "limits", "cwd/a", "root", "exe", "ns/mnt",
-				       "mem", "fdinfo", "comm", "wchan", "auxv", "smaps", "timers", "net/unix", "oom_score_adj" };
+				       "mem", "fdinfo", "comm", "wchan", "auxv", "smaps", "timers", "net/unix", "oom_score_adj",
+				       "ns/uts", "ns/user", "pagemap", "numa_maps", "io", "coredump_filter" };
 #define PICK(run, list) list[r(run, sizeof(list) / sizeof(list[0]))]
 
 const char *path_any(struct run *run)

@@ -1,6 +1,7 @@
 /* Files, mounts and bytes: what goes through a path or moves between descriptors. */
 #include "guest.h"
 
+#include <linux/nsfs.h>
 #include <linux/falloc.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
@@ -38,7 +39,9 @@ static void proc_read(struct run *run)
 {
 	static const char *const files[] = { "/proc/self/mountinfo", "/proc/self/maps", "/proc/locks", "/proc/net/unix", "/proc/sysvipc/shm", "/proc/slabinfo",
 					     "/proc/self/fdinfo/44", "/proc/self/fdinfo/62", "/proc/self/task", "/proc/mounts", "/proc/sysvipc/sem",
-					     "/proc/sysvipc/msg", "/proc/self/status", "/proc/self/timers", "/proc/net/tcp", "/proc/self/fdinfo" };
+					     "/proc/sysvipc/msg", "/proc/self/status", "/proc/self/timers", "/proc/net/tcp", "/proc/self/fdinfo",
+					     "/proc/self/smaps", "/proc/self/numa_maps", "/proc/self/pagemap", "/proc/self/io", "/proc/net/snmp",
+					     "/proc/loadavg", "/proc/self/coredump_filter" };
 
 	read_all(run, files[r(run, sizeof(files) / sizeof(files[0]))]);
 }
@@ -96,6 +99,8 @@ static const struct row rows_mount[] = {
 	{ CALL(mount, PATH, PATH, V(0), V(MS_BIND)), .weight = 2 },
 	{ CALL(mount, DIRPATH, DIRPATH, V(0), V(MS_MOVE)), .weight = 2 },
 	{ CALL(mount, TEXT("x"), DIRPATH, V(0), OF(MS_REMOUNT | MS_BIND | MS_RDONLY, MS_REMOUNT, MS_REMOUNT | MS_BIND, MS_PRIVATE, MS_SHARED | MS_REC), V(0)) },
+	{ CALL(mount, TEXT("x"), DIRPATH, V(0), OF(MS_REMOUNT | MS_RDONLY, MS_REMOUNT | MS_NOATIME, MS_REMOUNT | MS_BIND | 256 /* nosymfollow */),
+	       TEXT("size=64k", "size=1", "nr_inodes=2", "size=1m,nr_inodes=100", "", "bogus")), .weight = 2 },
 	{ CALL(umount2, DIRPATH, OF(0, 0, MNT_DETACH, MNT_FORCE, MNT_EXPIRE, UMOUNT_NOFOLLOW)), .weight = 8 },
 	{ CALL(umount2, PATH, OF(0, MNT_DETACH)), .weight = 1 },
 	{ NUMBER("fsopen", 430, TEXT("tmpfs", "proc", "nonesuch"), OF(0, 1)), GIVES(K_OPATH) },
@@ -109,6 +114,10 @@ static const struct row rows_mount[] = {
 	{ CALL(chroot, DIRPATH) },
 	{ CALL(chroot, TEXT("/", "/proc/1/root", "..")) },
 	{ CALL(unshare, OF(CLONE_NEWNS, CLONE_FS, CLONE_FILES, CLONE_NEWNS | CLONE_FS)) },
+	{ CALL(openat, V(AT_FDCWD), TEXT("/proc/self/ns/mnt", "/proc/1/ns/mnt", "/proc/self/ns/net", "/proc/self/mounts"), V(O_RDONLY), V(0)), GIVES(K_PROC) },
+	{ CALL(setns, FD(K_PROC), OF(0, CLONE_NEWNS, CLONE_NEWUTS)) },
+	{ CALL(setns, FD(K_PIDFD), OF(CLONE_NEWNS, CLONE_NEWNS | CLONE_NEWUTS, 0)) },
+	{ CALL(ioctl, FD(K_PROC), OF(NS_GET_NSTYPE, NS_GET_USERNS, NS_GET_PARENT, NS_GET_OWNER_UID), MEM) },
 	{ CALL(mkdirat, DIRFD, DIRPATH, V(0700)), .weight = 3 },
 	{ CALL(openat, DIRFD, DIRPATH, OF(O_DIRECTORY, O_DIRECTORY | O_PATH), V(0)), GIVES(K_DIR), .weight = 1 },
 	{ CALL(openat, DIRFD, PATH, OF(O_RDWR | O_CREAT, O_RDONLY), V(0600)), GIVES(K_FILE), .weight = 1 },

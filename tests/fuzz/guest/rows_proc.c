@@ -196,6 +196,7 @@ static const struct row rows_proc[] = {
 	{ CALL(process_vm_readv, PID, IOV, BELOW(4), IOV, BELOW(4), V(0)) },
 	{ CALL(process_vm_writev, PID, IOV, BELOW(4), IOV, BELOW(4), V(0)) },
 	{ CALL(kcmp, PID, PID, BELOW(8), ANYFD, ANYFD) },
+	{ CALL(kcmp, PID, PID, V(7 /* KCMP_EPOLL_TFD */), ANYFD, MEM) },
 	{ CALL(setpriority, BELOW(3), PID, BELOW(20)) },
 	{ CALL(getpriority, BELOW(3), PID) },
 	{ CALL(sched_setscheduler, PID, BELOW(6), MEM) },

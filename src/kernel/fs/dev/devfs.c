@@ -1,9 +1,10 @@
 /* The file system of /dev: a fixed table. pts, shm and mqueue are there to be mounted on; the
  * links lead into /proc. /dev/console is the terminal's own inode when there is a terminal, so
- * that ttyname() finds it. */
+ * that ttyname() finds it. result is ours (result.h). */
 #include <linux/magic.h>
 
 #include "kernel/fs/dev/dev.h"
+#include "kernel/fs/dev/result.h"
 #include "kernel/fs/pseudo/pseudo.h"
 #include "kernel/fs/stream/stream.h"
 #include "kernel/vfs/fs.h"
@@ -30,6 +31,10 @@ static const struct pnode dev_nodes[] = {
 	CHR("urandom", 0666, 1, 9),
 	CHR("tty", 0666, 5, 0),
 	CHR("ptmx", 0666, 5, 2),
+	{ .name = "result",
+	  .mode = S_IFREG | 0666,
+	  .fops = &result_fops,
+	  .may_open = result_may_open },
 	{ .name = "console", .mode = S_IFCHR | 0620, .rdev = DEVICE(5, 1), .inode = console_inode },
 	LNK("fd", "/proc/self/fd"),
 	LNK("stdin", "/proc/self/fd/0"),

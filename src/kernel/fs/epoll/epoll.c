@@ -290,6 +290,16 @@ int epoll_add(struct file *ef, struct file *target, int fd, const struct linux_e
 	return 0;
 }
 
+struct file *epoll_watched(const struct epoll *ep, int fd, uint32_t toff)
+{
+	struct epoll_item *it;
+
+	list_for_each(it, &ep->items, link)
+		if (it->fd == fd && toff-- == 0)
+			return it->file;
+	return NULL;
+}
+
 int epoll_mod(struct file *ef, struct file *target, int fd, const struct linux_epoll_event *ev)
 {
 	struct epoll *ep = ef->priv;

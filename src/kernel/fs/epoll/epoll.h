@@ -29,6 +29,10 @@ int must_check epoll_del(struct file *ef, struct file *target, int fd);
  * -EFAULT, after which nothing counts as delivered. */
 int epoll_collect(struct epoll *ep, struct task *t, uaddr_t addr, uint32_t max);
 
+/* The file that the set watches under number fd, or after toff others with that number; borrowed,
+ * NULL: none. */
+struct file *epoll_watched(const struct epoll *ep, int fd, uint32_t toff);
+
 /* An upcall of the VFS: a watched file goes. */
 void epoll_file_gone(struct file *f);
 

@@ -166,6 +166,24 @@ static int hostdir_fallocate(struct file *f, int mode, uint64_t off, uint64_t le
 	return r;
 }
 
+/* The journal holds the inode for a while after that, to hash its content: programs of the host and
+ * of the cell hear that the file is closed now, and not later, under a name that it had then. */
+static void hostdir_reg_release(struct file *f)
+{
+	struct hdnode *n = hdnode_of(f->inode);
+
+	if (!f->inode->content || n->wr < 0 || !n->parent || !(f->mode & FMODE_WRITER) ||
+	    f->inode->writers > 1)
+		return;
+	/* Those who read it may have nothing else. */
+	if (hdnode_content(n, false) < 0 || n->rd < 0)
+		return;
+	change_begin();
+	host_close(n->wr);
+	n->wr = -1;
+	change_end_of(n);
+}
+
 const struct file_ops hostdir_reg_fops = {
 	.read = hostdir_read,
 	.write = hostdir_write,
@@ -173,6 +191,7 @@ const struct file_ops hostdir_reg_fops = {
 	.mmap = hostdir_mmap,
 	.fsync = hostdir_fsync,
 	.fallocate = hostdir_fallocate,
+	.release = hostdir_reg_release,
 };
 
 /* ---- attributes ---- */

@@ -280,8 +280,8 @@ static int make_resolv_conf(char *buf, size_t size)
 	/* The same without a network, which the cell may get while it runs; nobody waits for long
 	 * until then. */
 	return snprintf(buf, size, "nameserver 198.19.255.1\n%s%s%s%s",
-			cell.spec.search ? "search " : "",
-			cell.spec.search ? cell.spec.search : "", cell.spec.search ? "\n" : "",
+			cell.spec.search ? "search " : "", cell.spec.search ? cell.spec.search : "",
+			cell.spec.search ? "\n" : "",
 			cell.spec.network ? "" : "options timeout:2\n");
 }
 

@@ -59,6 +59,8 @@ struct image_ops {
 	/* The number of a regular file's content among the objects of an image of the store; -1: it
 	 * has none. NULL: there are none. */
 	int64_t (*object)(struct image *img, struct image_node *node);
+	/* SHA-256 of a regular file's content, if that is known. -ENODATA. NULL: it never is. */
+	int (*hash)(struct image *img, struct image_node *node, uint8_t out[32]);
 	void (*drop)(struct image *img, struct image_node *node);
 	/* Everything was dropped but the root. */
 	void (*free)(struct image *img);

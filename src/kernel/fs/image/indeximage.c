@@ -377,6 +377,17 @@ static int64_t indeximage_object(struct image *img, struct image_node *node)
 	return (int64_t)in.a - 1;
 }
 
+static int indeximage_hash(struct image *img, struct image_node *node, uint8_t out[32])
+{
+	int64_t n = indeximage_object(img, node);
+	struct index_object o;
+
+	if (n < 0 || index_object(&indeximage_of(img)->ix, (uint64_t)n, &o) < 0)
+		return -ENODATA;
+	memcpy(out, o.hash, sizeof(o.hash));
+	return 0;
+}
+
 static void indeximage_drop(struct image *img, struct image_node *node)
 {
 	(void)img;
@@ -405,6 +416,7 @@ static const struct image_ops indeximage_ops = {
 	.open = indeximage_open,
 	.xattr = indeximage_xattr,
 	.object = indeximage_object,
+	.hash = indeximage_hash,
 	.drop = indeximage_drop,
 	.free = indeximage_free,
 };

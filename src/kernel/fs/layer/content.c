@@ -219,6 +219,16 @@ int layer_hostfd(struct inode *ino, bool write)
 	return n->own_content ? own_fd(n, write) : lower_fd(n);
 }
 
+int layer_hash(struct inode *ino, uint8_t out[32])
+{
+	struct lnode *n = lnode_of(ino);
+	struct image *img = layer_of(n)->lower;
+
+	if (n->unloaded || n->own_content || !n->lower || !img || !img->ops->hash)
+		return -ENODATA;
+	return CHECKED(img->ops)->hash(img, n->lower, out);
+}
+
 static void content_uncharge(struct lnode *n)
 {
 	struct layer *l = layer_of(n);

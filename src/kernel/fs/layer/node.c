@@ -523,6 +523,7 @@ static const struct inode_ops layer_reg_iops = {
 	.setattr = layer_setattr,
 	.open = layer_reg_open,
 	.hostfd = layer_hostfd,
+	.hash = layer_hash,
 	.getxattr = layer_getxattr,
 	.setxattr = layer_setxattr,
 	.listxattr = layer_listxattr,

@@ -250,6 +250,7 @@ void layer_orphan_add(struct layer *l, int fd, uint64_t bytes);
 /* How many descriptors may stay open, by what the host allows. */
 void layer_content_init(void);
 int layer_hostfd(struct inode *ino, bool write);
+int layer_hash(struct inode *ino, uint8_t out[32]);
 /* The content is now ours; the first keep bytes of the image's are copied. */
 int must_check layer_apply_copy_up(struct lnode *n, uint64_t keep);
 /* Copies the next piece of the first keep bytes of a large file that is about to be changed: 0

@@ -40,7 +40,7 @@ static int fd_readlink(struct pinode *pi, struct task *t, char *buf, size_t size
 	struct file *f;
 	int err = fd_look(pi, t, &f);
 
-	return err ? err : file_label(f, buf, size);
+	return err ? err : file_label(f, reader_root(t), buf, size);
 }
 
 static int fd_follow(struct pinode *pi, struct task *t, struct path *ret_)

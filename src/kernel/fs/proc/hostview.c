@@ -107,6 +107,11 @@ const char *text_field(const char *text, const char *key)
 	return NULL;
 }
 
+static uint64_t ticks_of(const struct timeval *tv)
+{
+	return (uint64_t)tv->tv_sec * 100 + (uint64_t)tv->tv_usec / 10000;
+}
+
 /* All of them are in the sum. Asked anew are as many as a turn has time for, in turn, the others
  * are as they were. */
 void hostview_sum(struct usage_sum *out)
@@ -137,8 +142,8 @@ void hostview_sum(struct usage_sum *out)
 		if (p->state == PROC_ZOMBIE)
 			continue;
 		out->rss += p->shown.rss;
-		out->utime += p->shown.utime + (uint64_t)p->child_usage.ru_utime.tv_sec * 100;
-		out->stime += p->shown.stime + (uint64_t)p->child_usage.ru_stime.tv_sec * 100;
+		out->utime += p->shown.utime + ticks_of(&p->child_usage.ru_utime);
+		out->stime += p->shown.stime + ticks_of(&p->child_usage.ru_stime);
 		out->running += p->shown.running;
 	}
 }

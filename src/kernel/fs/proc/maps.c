@@ -1,6 +1,6 @@
-/* /proc/PID/maps: the host's list of mappings with the stub taken out and the host's files
- * replaced by the cell's names. A file mapping without a note (procmap.h) is shown without a
- * name: no name of the host ever gets through. */
+/* /proc/PID/maps, smaps, numa_maps: the host's list of mappings with the stub taken out and the
+ * host's files replaced by the cell's names, as the reader's root shows them. A file mapping
+ * without a note (procmap.h) is shown without a name: no name of the host ever gets through. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +14,7 @@
 #include "kernel/fs/proc/procmap.h"
 #include "stub/stub.h"
 #include "kernel/task/proc.h"
+#include "kernel/vfs/path.h"
 
 #define NAME_COLUMN 73
 
@@ -66,26 +67,12 @@ static void mapline_print(struct textbuf *b, const struct mapline *m, uint64_t o
 	text_put(b, "\n", 1);
 }
 
-static void mapline_show(struct textbuf *b, const struct mapline *m)
-{
-	struct procnote note;
-
-	if (m->start < STUB_BASE + STUB_SPAN && m->end > STUB_BASE)
-		return;
-	if (m->name_len == 0 || m->name[0] == '[') {
-		mapline_print(b, m, m->off, 0, 0, m->name, m->name_len);
-		return;
-	}
-	if (procmap_find(m->host_dev, m->host_ino, &note))
-		mapline_print(b, m, m->off, note.dev, note.ino, note.label, strlen(note.label));
-	else
-		mapline_print(b, m, 0, 0, 0, "", 0);
-}
-
 /* The host's text, read and then gone through in as many turns as it takes. */
 struct maps_text {
 	struct textbuf host;
 	int fd; /* until all of it is read; -1 */
+	bool hidden; /* what follows is about a mapping that is not shown */
+	uint64_t rss, anon; /* of the mapping, in KiB */
 };
 OBJ_TYPE(maps_text_type, struct maps_text, 0);
 
@@ -99,30 +86,140 @@ static void maps_text_free(void *state)
 	obj_free(&maps_text_type, m);
 }
 
-static struct maps_text *maps_text_of(struct proc *p, struct textbuf *b)
+static struct maps_text *maps_text_of(struct proc *p, const char *file, struct textbuf *b)
 {
 	struct maps_text *m = b->state;
 
 	if (m || !(m = obj_new(&maps_text_type)))
 		return m;
-	m->fd = hostview_open(p->pid, 0, "maps");
+	m->fd = hostview_open(p->pid, 0, file);
 	b->state = m;
 	b->state_free = CALLBACK(maps_text_free);
 	return m;
 }
 
-int show_maps(struct pinode *pi, struct task *t, struct textbuf *b)
+/* What is shown of the lines of the host's file. */
+enum maps_form { MAPS, SMAPS, NUMA_MAPS };
+
+/* "Key:   value" of smaps. Only keys that are known get through. */
+static void detail_show(struct textbuf *b, struct maps_text *text, const char *s, size_t len,
+			enum maps_form form)
+{
+	static const char *const keys[] = {
+		"Size:",	  "KernelPageSize:", "MMUPageSize:",	 "Rss:",
+		"Pss:",		  "Pss_Dirty:",	     "Shared_Clean:",	 "Shared_Dirty:",
+		"Private_Clean:", "Private_Dirty:",  "Referenced:",	 "Anonymous:",
+		"KSM:",		  "LazyFree:",	     "AnonHugePages:",	 "ShmemPmdMapped:",
+		"FilePmdMapped:", "Shared_Hugetlb:", "Private_Hugetlb:", "Swap:",
+		"SwapPss:",	  "Locked:",	     "THPeligible:",	 "ProtectionKey:",
+		"VmFlags:",
+	};
+
+	if (form == SMAPS) {
+		for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+			if (!strncmp(s, keys[i], strlen(keys[i]))) {
+				text_put(b, s, len + 1);
+				return;
+			}
+		return;
+	}
+	if (!strncmp(s, "Rss:", 4))
+		text->rss = strtoull(s + 4, NULL, 10);
+	else if (!strncmp(s, "Anonymous:", 10))
+		text->anon = strtoull(s + 10, NULL, 10);
+	else if (!strncmp(s, "VmFlags:", 8)) { /* the last of a mapping */
+		if (text->anon)
+			text_printf(b, " anon=%lu dirty=%lu", text->anon / 4, text->anon / 4);
+		if (text->rss > text->anon)
+			text_printf(b, " mapped=%lu", (text->rss - text->anon) / 4);
+		if (text->rss)
+			text_printf(b, " N0=%lu kernelpagesize_kB=4", text->rss / 4);
+		text_puts(b, "\n");
+		text->rss = text->anon = 0;
+	}
+}
+
+/* The start of a mapping's line in numa_maps: all memory is on one node. */
+static void numa_show(struct textbuf *b, const struct mapline *m, const char *label)
+{
+	text_printf(b, "%08lx default", m->start);
+	if (label) {
+		text_puts(b, " file=");
+		for (; *label; label++)
+			if (strchr(" \t\n\\", *label))
+				text_printf(b, "\\%03o", (unsigned char)*label);
+			else
+				text_put(b, label, 1);
+	} else if (m->name_len == 6 && !memcmp(m->name, "[heap]", 6)) {
+		text_puts(b, " heap");
+	} else if (m->name_len == 7 && !memcmp(m->name, "[stack]", 7)) {
+		text_puts(b, " stack");
+	}
+}
+
+/* The text of the reader's root, which names are shown without; *ret_len 0: the real root. */
+static const char *root_text(const struct task *t, size_t *ret_len)
+{
+	static char buf[PATH_MAX_LEN];
+	const struct path *root = reader_root(t);
+	char *text;
+	size_t len;
+
+	*ret_len = 0;
+	if (!root || path_text(root, NULL, false, buf, sizeof(buf), &text, &len) < 0 || len < 3)
+		return "";
+	*ret_len = len - 1;
+	return text;
+}
+
+static void mapline_show(struct textbuf *b, const struct mapline *m, struct task *t,
+			 enum maps_form form)
+{
+	struct procnote note = { .label = NULL };
+	bool is_file = m->name_len && m->name[0] != '[';
+	const char *root;
+	size_t len;
+
+	if (is_file && procmap_find(m->host_dev, m->host_ino, &note)) {
+		root = root_text(t, &len);
+		if (len && !strncmp(note.label, root, len) && note.label[len] == '/')
+			note.label += len;
+	}
+	if (form == NUMA_MAPS)
+		numa_show(b, m, note.label);
+	else if (!is_file)
+		mapline_print(b, m, m->off, 0, 0, m->name, m->name_len);
+	else if (note.label)
+		mapline_print(b, m, m->off, note.dev, note.ino, note.label, strlen(note.label));
+	else
+		mapline_print(b, m, 0, 0, 0, "", 0);
+}
+
+static void line_show(struct textbuf *b, struct maps_text *text, struct task *t, const char *s,
+		      const char *end, enum maps_form form)
+{
+	struct mapline m;
+
+	if ((*s >= '0' && *s <= '9') || (*s >= 'a' && *s <= 'f')) {
+		text->hidden = !mapline_parse(s, end, &m) ||
+			       (m.start < STUB_BASE + STUB_SPAN && m.end > STUB_BASE);
+		if (!text->hidden)
+			mapline_show(b, &m, t, form);
+	} else if (!text->hidden) {
+		detail_show(b, text, s, (size_t)(end - s), form);
+	}
+}
+
+static int maps_show(struct pinode *pi, struct task *t, struct textbuf *b, enum maps_form form)
 {
 	struct proc *p = pi_proc(pi);
 	struct maps_text *text;
-	struct mapline m;
 	char *s, *end;
 	uint64_t n = 0;
 
-	(void)t;
 	if (!p || p->state == PROC_ZOMBIE)
 		return 0;
-	text = maps_text_of(p, b);
+	text = maps_text_of(p, form == MAPS ? "maps" : "smaps", b);
 	if (!text)
 		return -ENOMEM;
 	if (text->fd >= 0) {
@@ -132,20 +229,35 @@ int show_maps(struct pinode *pi, struct task *t, struct textbuf *b)
 		}
 		host_close(text->fd);
 		text->fd = -1;
-		text_put(&text->host, "", 1);
+		/* A text that is longer than TEXT_MAX is cut there; a byte more is always free. */
+		if (text->host.data)
+			text->host.data[text->host.len] = 0;
 	}
-	for (s = text->host.data + b->at; text->host.data && *s && !text->host.failed;
-	     s = end + 1) {
+	for (s = text->host.data + b->at; text->host.data && *s; s = end + 1) {
 		end = strchr(s, '\n');
 		if (!end)
 			break;
-		if (mapline_parse(s, end, &m))
-			mapline_show(b, &m);
+		line_show(b, text, t, s, end, form);
 		b->at = (uint64_t)(end + 1 - text->host.data);
 		if (text_pause(b, n++))
 			return 0;
 	}
 	return 0;
+}
+
+int show_maps(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	return maps_show(pi, t, b, MAPS);
+}
+
+int show_smaps(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	return maps_show(pi, t, b, SMAPS);
+}
+
+int show_numa_maps(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	return maps_show(pi, t, b, NUMA_MAPS);
 }
 
 int show_smaps_rollup(struct pinode *pi, struct task *t, struct textbuf *b)

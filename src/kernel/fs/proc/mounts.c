@@ -10,6 +10,8 @@
 #include "kernel/vfs/mount.h"
 #include "kernel/vfs/path.h"
 
+const struct pwatch mounts_watch = { &mount_events, &mounts_q };
+
 /* Blanks and backslashes in names are written in octal, as the readers of these files expect. */
 static void put_escaped(struct textbuf *b, const char *s)
 {
@@ -39,16 +41,23 @@ static const char *mount_place(struct mount *m, const struct path *root)
 	return path_text(&p, root, false, buf, sizeof(buf), &text, &len) == 0 ? text : NULL;
 }
 
-static void put_options(struct textbuf *b, const struct mount *m)
+static void put_options(struct textbuf *b, const struct mount *m, bool readonly)
 {
-	text_puts(b, m->flags & MNT_RDONLY ? "ro" : "rw");
+	text_puts(b, readonly ? "ro" : "rw");
 	if (m->flags & MNT_NOSUID)
 		text_puts(b, ",nosuid");
 	if (m->flags & MNT_NODEV)
 		text_puts(b, ",nodev");
 	if (m->flags & MNT_NOEXEC)
 		text_puts(b, ",noexec");
-	text_puts(b, ",relatime");
+	if (m->flags & MNT_NOATIME)
+		text_puts(b, ",noatime");
+	if (m->flags & MNT_NODIRATIME)
+		text_puts(b, ",nodiratime");
+	if (!(m->flags & (MNT_NOATIME | MNT_STRICTATIME)))
+		text_puts(b, ",relatime");
+	if (m->flags & MNT_NOSYMFOLLOW)
+		text_puts(b, ",nosymfollow");
 }
 
 static void put_source(struct textbuf *b, const struct mount *m)
@@ -70,7 +79,7 @@ int show_mounts(struct pinode *pi, struct task *t, struct textbuf *b)
 		text_puts(b, " ");
 		put_escaped(b, place);
 		text_printf(b, " %s ", m->fs->type_name);
-		put_options(b, m);
+		put_options(b, m, m->flags & MNT_RDONLY || m->fs->readonly);
 		text_puts(b, m->options);
 		text_puts(b, " 0 0\n");
 	}
@@ -94,7 +103,7 @@ int show_mountinfo(struct pinode *pi, struct task *t, struct textbuf *b)
 		text_puts(b, " ");
 		put_escaped(b, place);
 		text_puts(b, " ");
-		put_options(b, m);
+		put_options(b, m, m->flags & MNT_RDONLY);
 		text_printf(b, " - %s ", m->fs->type_name);
 		put_source(b, m);
 		text_printf(b, " %s%s\n", m->fs->readonly || m->flags & MNT_RDONLY ? "ro" : "rw",

@@ -1,5 +1,4 @@
-/* /proc/PID/net and /proc/PID/ns: the headers of the tables, whose lines the sockets' own code
- * gives (proc.h); and the namespaces, which are the same for every process of a cell. */
+/* /proc/PID/net: the headers of the tables, whose lines the sockets' own code gives (proc.h). */
 #include "kernel/fs/proc/proc_priv.h"
 
 void (*proc_net_show)(enum proc_net_table table, struct textbuf *b) SEALED;
@@ -47,6 +46,20 @@ static const char netlink_text[] =
 	"sk               Eth Pid        Groups   Rmem     Wmem     Dump  "
 	"Locks    Drops    Inode\n";
 
+/* Nothing of it happens where nothing gets lost. Programs look for names, of which newer kernels
+ * have more. */
+static const char netstat_text[] =
+	"TcpExt: SyncookiesSent SyncookiesRecv SyncookiesFailed EmbryonicRsts PruneCalled "
+	"OutOfWindowIcmps TW DelayedACKs ListenOverflows ListenDrops TCPHPHits TCPPureAcks "
+	"TCPLostRetransmit TCPFastRetrans TCPSlowStartRetrans TCPTimeouts TCPBacklogDrop "
+	"TCPAbortOnData TCPAbortOnClose TCPAbortOnMemory TCPAbortOnTimeout TCPMemoryPressures "
+	"TCPOFOQueue TCPSynRetrans TCPOrigDataSent TCPKeepAlive\n"
+	"TcpExt: 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"
+	"IpExt: InNoRoutes InTruncatedPkts InMcastPkts OutMcastPkts InBcastPkts OutBcastPkts "
+	"InOctets "
+	"OutOctets InMcastOctets OutMcastOctets InBcastOctets OutBcastOctets InCsumErrors\n"
+	"IpExt: 0 0 0 0 0 0 0 0 0 0 0 0 0\n";
+
 /* The header, and the lines when there are sockets at all. */
 static int show_table(struct textbuf *b, const char *head, enum proc_net_table table,
 		      const char *none)
@@ -77,6 +90,7 @@ TABLE(show_dev, dev_text, PROC_NET_DEV, dev_lo_text)
 TABLE(show_route, route_text, PROC_NET_ROUTE, "")
 TABLE(show_route6, "", PROC_NET_ROUTE6, "")
 TABLE(show_inet6, "", PROC_NET_INET6, "")
+TABLE(show_snmp, "", PROC_NET_SNMP, "")
 TABLE(show_arp, arp_text, PROC_NET_ARP, "")
 
 const struct pnode net_nodes[] = {
@@ -85,28 +99,16 @@ const struct pnode net_nodes[] = {
 	P_FILE("if_inet6", 0444, show_inet6),
 	P_FILE("ipv6_route", 0444, show_route6),
 	P_FILE("netlink", 0444, show_netlink),
+	P_TEXT("netstat", 0444, netstat_text),
 	P_TEXT("packet", 0444, "sk       RefCnt Type Proto  Iface R Rmem   User   Inode\n"),
 	P_TEXT("raw", 0444, udp_text),
 	P_FILE("route", 0444, show_route),
+	P_FILE("snmp", 0444, show_snmp),
 	P_FILE("sockstat", 0444, show_sockstat),
 	P_FILE("tcp", 0444, show_tcp),
 	P_FILE("tcp6", 0444, show_tcp6),
 	P_FILE("udp", 0444, show_udp),
 	P_FILE("udp6", 0444, show_udp6),
 	P_FILE("unix", 0444, show_unix),
-	{ 0 },
-};
-
-const struct pnode ns_nodes[] = {
-	P_LINK("cgroup", "cgroup:[4026531835]"),
-	P_LINK("ipc", "ipc:[4026531839]"),
-	P_LINK("mnt", "mnt:[4026531840]"),
-	P_LINK("net", "net:[4026531992]"),
-	P_LINK("pid", "pid:[4026531836]"),
-	P_LINK("pid_for_children", "pid:[4026531836]"),
-	P_LINK("time", "time:[4026531834]"),
-	P_LINK("time_for_children", "time:[4026531834]"),
-	P_LINK("user", "user:[4026531837]"),
-	P_LINK("uts", "uts:[4026531838]"),
 	{ 0 },
 };

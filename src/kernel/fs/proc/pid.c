@@ -3,10 +3,10 @@
  *
  * What Linux keeps from other users is kept from them here by the same rule (proc_may_look). stack
  * and syscall are refused to everyone: they would tell of the runner's stub. Process 1, the kernel,
- * has rows of its own with fixed text. Left out: smaps, pagemap, map_files, clear_refs, opening ns/
- * links. */
+ * has rows of its own with fixed text. Left out: map_files, clear_refs. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host/host.h"
@@ -44,6 +44,11 @@ struct task *pi_task(const struct pinode *pi)
 		return proc_leader(p);
 	t = task_find(pi_tid(pi));
 	return t && t->proc == p ? t : NULL;
+}
+
+const struct path *reader_root(const struct task *t)
+{
+	return t && t->fs ? &t->fs->root : NULL;
 }
 
 void proc_owner(struct proc *p, uint32_t *ret_uid, uint32_t *ret_gid)
@@ -281,7 +286,7 @@ static int show_timerslack(struct pinode *pi, struct task *t, struct textbuf *b)
 		return -ESRCH;
 	if (!proc_may_look(t, tsk->proc))
 		return -EPERM;
-	text_printf(b, "%u\n", tsk->timerslack_ns);
+	text_printf(b, "%u\n", task_timerslack(tsk));
 	return 0;
 }
 
@@ -297,7 +302,7 @@ static int64_t store_timerslack(struct pinode *pi, struct task *t, char *buf, si
 		return -ESRCH;
 	if (!proc_may_look(t, tsk->proc))
 		return -EPERM;
-	tsk->timerslack_ns = v ? (uint32_t)v : 50000;
+	tsk->timerslack_ns = (uint32_t)v; /* 0: the default */
 	return (int64_t)n;
 }
 
@@ -313,6 +318,7 @@ static int show_personality(struct pinode *pi, struct task *t, struct textbuf *b
 	return 0;
 }
 
+/* Of the whole process, for each of its threads. Nothing of it is on a disk of the cell's own. */
 static int show_io(struct pinode *pi, struct task *t, struct textbuf *b)
 {
 	struct proc *p = pi_proc(pi);
@@ -321,9 +327,46 @@ static int show_io(struct pinode *pi, struct task *t, struct textbuf *b)
 		return -ESRCH;
 	if (!proc_may_look(t, p))
 		return -EACCES;
-	text_puts(b, "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\n"
-		     "cancelled_write_bytes: 0\n");
+	text_printf(b,
+		    "rchar: %lu\nwchar: %lu\nsyscr: %lu\nsyscw: %lu\nread_bytes: 0\n"
+		    "write_bytes: 0\ncancelled_write_bytes: 0\n",
+		    p->io.read, p->io.written, p->io.reads, p->io.writes);
 	return 0;
+}
+
+static int show_coredump_filter(struct pinode *pi, struct task *t, struct textbuf *b)
+{
+	struct proc *p = pi_proc(pi);
+
+	(void)t;
+	if (!p)
+		return -ESRCH;
+	if (p->state != PROC_ZOMBIE)
+		text_printf(b, "%08x\n", p->coredump_filter);
+	return 0;
+}
+
+/* Nine bits; others are accepted and forgotten, as on Linux. */
+static int64_t store_coredump_filter(struct pinode *pi, struct task *t, char *buf, size_t n)
+{
+	struct proc *p = pi_proc(pi);
+	char *end;
+	unsigned long v;
+
+	(void)t;
+	if (!p)
+		return -ESRCH;
+	if (buf[0] < '0' || buf[0] > '9')
+		return -EINVAL;
+	v = strtoul(buf, &end, 0);
+	if (*end == '\n')
+		end++;
+	if (*end)
+		return -EINVAL;
+	if (v > UINT32_MAX)
+		return -ERANGE;
+	p->coredump_filter = v & 0x1ff;
+	return (int64_t)n;
 }
 
 static int show_refused(struct pinode *pi, struct task *t, struct textbuf *b)
@@ -379,7 +422,8 @@ static int readlink_exe(struct pinode *pi, struct task *t, char *buf, size_t siz
 
 	if (err)
 		return err;
-	return p->exe && p->state != PROC_ZOMBIE ? file_label(p->exe, buf, size) : -ENOENT;
+	return p->exe && p->state != PROC_ZOMBIE ? file_label(p->exe, reader_root(t), buf, size)
+						 : -ENOENT;
 }
 
 static int follow_exe(struct pinode *pi, struct task *t, struct path *ret_)
@@ -415,8 +459,7 @@ static int readlink_place(struct pinode *pi, struct task *t, bool root, char *bu
 	int err = fsctx_path(pi, t, root, &p);
 
 	if (!err)
-		err = path_text(p, t && t->fs ? &t->fs->root : NULL, true, text, sizeof(text), &s,
-				&len);
+		err = path_text(p, reader_root(t), true, text, sizeof(text), &s, &len);
 	if (err)
 		return err;
 	len = MIN(len - 1, size); /* without its NUL */
@@ -473,13 +516,15 @@ static const struct pnode attr_nodes[] = {
 		{ .name = "auxv",                                                               \
 		  .mode = S_IFREG | 0400,                                                       \
 		  .show = show_auxv,                                                            \
+		  .sized = true,                                                                \
 		  .may_open = may_open_look },                                                  \
-		P_TEXT("cgroup", 0444, "0::/\n"), P_FILE("cmdline", 0444, show_cmdline),        \
+		P_TEXT("cgroup", 0444, "0::/\n"), P_SIZED("cmdline", 0444, show_cmdline, NULL), \
 		P_RW("comm", 0644, show_comm, store_comm), P_TEXT("cpuset", 0444, "/\n"),       \
 		MAGIC("cwd", readlink_cwd, follow_cwd),                                         \
 		{ .name = "environ",                                                            \
 		  .mode = S_IFREG | 0400,                                                       \
 		  .show = show_environ,                                                         \
+		  .sized = true,                                                                \
 		  .may_open = may_open_look },                                                  \
 		MAGIC("exe", readlink_exe, follow_exe),                                         \
 		{ .name = "fd", .mode = S_IFDIR | 0500, .dir = &fd_dir },                       \
@@ -498,16 +543,29 @@ static const struct pnode attr_nodes[] = {
 		  .mode = S_IFREG | 0600,                                                       \
 		  .fops = &mem_fops,                                                            \
 		  .may_open = may_open_look },                                                  \
-		P_FILE("mountinfo", 0444, show_mountinfo), P_FILE("mounts", 0444, show_mounts), \
-		P_DIR("net", 0555, net_nodes), P_DIR("ns", 0511, ns_nodes),                     \
-		P_RW("oom_adj", 0644, show_oom_adj, store_oom_adj),                             \
+		P_WATCHED("mountinfo", 0444, show_mountinfo),                                   \
+		P_WATCHED("mounts", 0444, show_mounts), P_DIR("net", 0555, net_nodes),          \
+		P_DIR("ns", 0511, ns_nodes),                                                    \
+		{ .name = "numa_maps",                                                          \
+		  .mode = S_IFREG | 0444,                                                       \
+		  .show = show_numa_maps,                                                       \
+		  .may_open = may_open_look },                                                  \
+		P_SIZED("oom_adj", 0644, show_oom_adj, store_oom_adj),                          \
 		P_TEXT("oom_score", 0444, "0\n"),                                               \
-		P_RW("oom_score_adj", 0644, show_oom_score_adj, store_oom_score_adj),           \
+		P_SIZED("oom_score_adj", 0644, show_oom_score_adj, store_oom_score_adj),        \
+		{ .name = "pagemap",                                                            \
+		  .mode = S_IFREG | 0400,                                                       \
+		  .fops = &pagemap_fops,                                                        \
+		  .may_open = may_open_look },                                                  \
 		P_FILE("personality", 0400, show_personality),                                  \
 		P_TEXT("projid_map", 0644, "         0          0 4294967295\n"),               \
 		MAGIC("root", readlink_root, follow_root), P_FILE("sched", 0644, show_sched),   \
 		P_FILE("schedstat", 0444, show_schedstat),                                      \
 		P_FILE("sessionid", 0444, show_session), P_TEXT("setgroups", 0644, "allow\n"),  \
+		{ .name = "smaps",                                                              \
+		  .mode = S_IFREG | 0444,                                                       \
+		  .show = show_smaps,                                                           \
+		  .may_open = may_open_look },                                                  \
 		{ .name = "smaps_rollup",                                                       \
 		  .mode = S_IFREG | 0444,                                                       \
 		  .show = show_smaps_rollup,                                                    \
@@ -577,8 +635,8 @@ const struct pdir task_dir = { .find = task_find_entry, .next = task_next_entry 
 static const struct pnode pid_nodes[] = {
 	ROWS_OF_BOTH,
 	P_TEXT("autogroup", 0644, "/autogroup-1 nice 0\n"),
-	P_TEXT("coredump_filter", 0644, "00000033\n"),
-	P_FILE("mountstats", 0400, show_nothing),
+	P_SIZED("coredump_filter", 0644, show_coredump_filter, store_coredump_filter),
+	P_WATCHED("mountstats", 0400, show_nothing),
 	{ .name = "task", .mode = S_IFDIR | 0555, .dir = &task_dir },
 	P_RW("timerslack_ns", 0666, show_timerslack, store_timerslack),
 	{ 0 },
@@ -622,7 +680,7 @@ static int64_t store_sched_init(struct pinode *pi, struct task *t, char *buf, si
 }
 
 #define ROWS_OF_INIT                                                                               \
-	P_TEXT("cgroup", 0444, "0::/\n"), P_FILE("cmdline", 0444, show_cmdline_init),              \
+	P_TEXT("cgroup", 0444, "0::/\n"), P_SIZED("cmdline", 0444, show_cmdline_init, NULL),       \
 		P_TEXT("comm", 0444, "init\n"), P_TEXT("cpuset", 0444, "/\n"),                     \
 		{ .name = "cwd", .mode = S_IFLNK | 0700, .readlink = NULL, .text = "/" },          \
 		P_FILE("environ", 0400, show_nothing),                                             \
@@ -630,9 +688,10 @@ static int64_t store_sched_init(struct pinode *pi, struct task *t, char *buf, si
 		{ .name = "fd", .mode = S_IFDIR | 0500 },                                          \
 		{ .name = "fdinfo", .mode = S_IFDIR | 0500 }, P_FILE("limits", 0444, show_limits), \
 		P_TEXT("loginuid", 0444, "4294967295"), P_FILE("maps", 0400, show_nothing),        \
-		P_FILE("mountinfo", 0444, show_mountinfo), P_FILE("mounts", 0444, show_mounts),    \
-		P_DIR("net", 0555, net_nodes), P_DIR("ns", 0511, ns_nodes),                        \
-		P_TEXT("oom_score", 0444, "0\n"), P_TEXT("oom_score_adj", 0444, "0\n"),            \
+		P_WATCHED("mountinfo", 0444, show_mountinfo),                                      \
+		P_WATCHED("mounts", 0444, show_mounts), P_DIR("net", 0555, net_nodes),             \
+		P_DIR("ns", 0511, ns_nodes), P_TEXT("oom_score", 0444, "0\n"),                     \
+		P_TEXT("oom_score_adj", 0444, "0\n"),                                              \
 		{ .name = "root", .mode = S_IFLNK | 0700, .text = "/" },                           \
 		P_RW("sched", 0644, show_sched_init, store_sched_init),                            \
 		P_FILE("schedstat", 0444, show_schedstat),                                         \

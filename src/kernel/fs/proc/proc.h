@@ -40,7 +40,12 @@ enum proc_net_table {
 	PROC_NET_ROUTE6,
 	PROC_NET_INET6,
 	PROC_NET_ARP,
+	PROC_NET_SNMP, /* all of it */
 };
 extern void (*proc_net_show)(enum proc_net_table table, struct textbuf *b);
+
+/* The same for a table of /proc/sysvipc; set by ipc. */
+enum proc_ipc_table { PROC_IPC_MSG, PROC_IPC_SEM, PROC_IPC_SHM };
+extern void (*proc_ipc_show)(enum proc_ipc_table table, struct textbuf *b);
 
 #endif

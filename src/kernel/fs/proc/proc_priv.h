@@ -17,6 +17,14 @@
 	{                                                       \
 		.name = n, .mode = S_IFREG | (perm), .show = fn \
 	}
+#define P_SIZED(n, perm, fn, st)                                                            \
+	{                                                                                   \
+		.name = n, .mode = S_IFREG | (perm), .show = fn, .store = st, .sized = true \
+	}
+#define P_WATCHED(n, perm, fn)                                                          \
+	{                                                                               \
+		.name = n, .mode = S_IFREG | (perm), .show = fn, .watch = &mounts_watch \
+	}
 #define P_RW(n, perm, fn, st)                                                \
 	{                                                                    \
 		.name = n, .mode = S_IFREG | (perm), .show = fn, .store = st \
@@ -36,10 +44,13 @@
 
 extern const struct pnode sysctl_nodes[]; /* /proc/sys */
 extern const struct pnode net_nodes[]; /* /proc/PID/net */
+extern const struct pwatch mounts_watch; /* changes of the tree of mounts */
+extern const struct pnode sysvipc_nodes[]; /* /proc/sysvipc */
 extern const struct pnode ns_nodes[]; /* /proc/PID/ns */
 extern const struct pnode pid_node, pid1_node; /* /proc/PID, /proc/1 */
 extern const struct pdir fd_dir, fdinfo_dir, task_dir;
 extern const struct file_ops mem_fops; /* /proc/PID/mem */
+extern const struct file_ops pagemap_fops; /* /proc/PID/pagemap */
 /* The mode of a link in fd/; 0: it is none. */
 uint32_t fd_link_mode(const struct pinode *pi);
 
@@ -54,6 +65,8 @@ static inline pid_t pi_tid(const struct pinode *pi)
 }
 /* NULL: it ended, or is the kernel. */
 struct proc *pi_proc(const struct pinode *pi);
+/* As seen from where paths are shown to the reader; NULL: the real root. */
+const struct path *reader_root(const struct task *t);
 /* The thread, or the process's main thread; NULL: a zombie, or gone. */
 struct task *pi_task(const struct pinode *pi);
 /* Owner and group as /proc shows them. */
@@ -89,6 +102,8 @@ void hostview_sum(struct usage_sum *out);
 
 /* ---- shows ---- */
 int show_maps(struct pinode *pi, struct task *t, struct textbuf *b);
+int show_smaps(struct pinode *pi, struct task *t, struct textbuf *b);
+int show_numa_maps(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_smaps_rollup(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_status(struct pinode *pi, struct task *t, struct textbuf *b);
 int show_stat(struct pinode *pi, struct task *t, struct textbuf *b);

@@ -86,7 +86,7 @@ void procmap_note(int host_fd, struct file *f)
 
 	if (host_fstat(host_fd, &st) < 0)
 		return;
-	len = file_label(f, text, sizeof(text) - 1);
+	len = file_label(f, NULL, text, sizeof(text) - 1);
 	if (len <= 0)
 		return;
 	n = note_find(st.st_dev, st.st_ino);

@@ -98,14 +98,64 @@ static pid_t newest_pid(void)
 	return last;
 }
 
+/* How many processors the cell keeps busy, averaged over the last 1, 5 and 15 minutes, in Linux's
+ * steps of five seconds and its fixed-point numbers. Linux counts those that wait for a processor,
+ * too, and looks at each step; here nobody wakes an idle cell to count: what was used since the
+ * last reader looked is taken as used evenly. */
+#define LOAD_SHIFT 11
+#define LOAD_ONE (1u << LOAD_SHIFT)
+#define LOAD_STEP (5 * NSEC_PER_SEC)
+
+/* x to the power of n. */
+static uint64_t load_power(uint64_t x, uint64_t n)
+{
+	uint64_t result = LOAD_ONE;
+
+	for (; n; n >>= 1) {
+		if (n & 1)
+			result = (result * x + LOAD_ONE / 2) >> LOAD_SHIFT;
+		x = (x * x + LOAD_ONE / 2) >> LOAD_SHIFT;
+	}
+	return result;
+}
+
+static void load_update(const struct usage_sum *sum, uint64_t load[3])
+{
+	static const uint32_t keep[3] = { 1884, 2014, 2037 }; /* of LOAD_ONE, after one step */
+	static uint64_t last[3], busy_then;
+	static int64_t then;
+	uint64_t busy = sum->utime + sum->stime, rate, kept;
+	int64_t steps;
+
+	if (!then && proc_next(NULL)) /* the cell's first, or the oldest still there */
+		then = proc_next(NULL)->start_time;
+	steps = (now_mono() - then) / LOAD_STEP;
+	if (steps > 0) {
+		/* Ticks are hundredths of a second. */
+		rate = (busy - MIN(busy, busy_then)) * LOAD_ONE / ((uint64_t)steps * 500);
+		rate = MIN(rate, (uint64_t)cpus() * LOAD_ONE);
+		for (int i = 0; i < 3; i++) {
+			kept = load_power(keep[i], (uint64_t)steps);
+			last[i] = (last[i] * kept + rate * (LOAD_ONE - kept)) >> LOAD_SHIFT;
+		}
+		then += steps * LOAD_STEP;
+		busy_then = busy;
+	}
+	for (int i = 0; i < 3; i++)
+		load[i] = last[i] * 100 >> LOAD_SHIFT;
+}
+
 static int show_loadavg(struct pinode *pi, struct task *t, struct textbuf *b)
 {
 	struct usage_sum sum;
+	uint64_t load[3];
 
 	(void)pi, (void)t;
-	hostview_sum(&sum);
-	text_printf(b, "0.00 0.00 0.00 %u/%u %d\n", MAX(sum.running, 1u), task_count() + 1,
-		    newest_pid());
+	busy_ticks(&sum);
+	load_update(&sum, load);
+	for (int i = 0; i < 3; i++)
+		text_printf(b, "%lu.%02lu ", load[i] / 100, load[i] % 100);
+	text_printf(b, "%u/%u %d\n", MAX(sum.running, 1u), task_count() + 1, newest_pid());
 	return 0;
 }
 
@@ -274,6 +324,7 @@ static const struct pnode root_nodes[] = {
 	P_FILE("stat", 0444, show_root_stat),
 	P_TEXT("swaps", 0444, "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"),
 	P_DIR("sys", 0555, sysctl_nodes),
+	P_DIR("sysvipc", 0555, sysvipc_nodes),
 	P_FILE("uptime", 0444, show_uptime),
 	P_TEXT("version", 0444, UTS_BANNER "\n"),
 	P_FILE("vmstat", 0444, show_vmstat),
@@ -324,6 +375,7 @@ struct fs *procfs_new(void)
 	pfs->fs.nocache = true;
 	pfs->fs.fixed_names = true;
 	pfs->fs.lists_procs = true;
+	pfs->objects_unwatched = true;
 	pfs->refresh = CALLBACK(proc_refresh);
 	return &pfs->fs;
 }

@@ -205,10 +205,10 @@ int show_status(struct pinode *pi, struct task *t, struct textbuf *b)
 	if (tsk) {
 		status_signals(b, tsk, host);
 		text_printf(b,
-			    "CapInh:\t%016lx\nCapPrm:\t%016lx\nCapEff:\t%016lx\nCapBnd:\t%016lx\n",
+			    "CapInh:\t%016lx\nCapPrm:\t%016lx\nCapEff:\t%016lx\nCapBnd:\t%016lx\n"
+			    "CapAmb:\t%016lx\n",
 			    tsk->cred.cap_inheritable, tsk->cred.cap_permitted,
-			    tsk->cred.cap_effective, tsk->cred.cap_bounding);
-		text_puts(b, "CapAmb:\t0000000000000000\n");
+			    tsk->cred.cap_effective, tsk->cred.cap_bounding, tsk->cred.cap_ambient);
 	}
 	text_printf(b, "NoNewPrivs:\t%d\nSeccomp:\t%d\nSeccomp_filters:\t%u\n", p->no_new_privs,
 		    tsk ? tsk->seccomp_mode : 0,
@@ -234,6 +234,11 @@ static unsigned tty_number(const struct proc *p)
 	unsigned low = tty ? minor(tty->rdev) : 0;
 
 	return tty ? (low & 0xff) | major(tty->rdev) << 8 | (low & ~0xffu) << 12 : 0;
+}
+
+static int nice_of(const struct proc *p, const struct task *t)
+{
+	return t ? t->nice : p->nice;
 }
 
 int show_stat(struct pinode *pi, struct task *t, struct textbuf *b)
@@ -266,7 +271,8 @@ int show_stat(struct pinode *pi, struct task *t, struct textbuf *b)
 		    zombie ? rusage_ticks(&p->usage.ru_stime) : st.f[15],
 		    rusage_ticks(&p->child_usage.ru_utime), rusage_ticks(&p->child_usage.ru_stime));
 	/* 18 to 25: priority, nice, threads, itrealvalue, start, size */
-	text_printf(b, "%d %d %u 0 %ld %lu %lu %lu ", 20 + p->nice, p->nice, MAX(p->nthreads, 1u),
+	text_printf(b, "%d %d %u 0 %ld %lu %lu %lu ", 20 + nice_of(p, tsk), nice_of(p, tsk),
+		    MAX(p->nthreads, 1u),
 		    ((tsk && pi_tid(pi) ? tsk->start_time : p->start_time) +
 		     host_clock(CLOCK_BOOTTIME) - host_clock(CLOCK_MONOTONIC)) /
 			    TICK_NS,
@@ -374,6 +380,7 @@ int show_sched(struct pinode *pi, struct task *t, struct textbuf *b)
 	text_printf(b, "%.15s (%d, #threads: %u)\n", tsk ? tsk->comm : p->last_comm, pi_pid(pi),
 		    MAX(p->nthreads, 1u));
 	text_puts(b, "-------------------------------------------------------------------\n");
-	text_printf(b, "%-45s:%21d\n%-45s:%21d\n", "policy", 0, "prio", 120 + p->nice);
+	text_printf(b, "%-45s:%21d\n%-45s:%21d\n", "policy", 0, "prio",
+		    120 + nice_of(p, pi_task(pi)));
 	return 0;
 }

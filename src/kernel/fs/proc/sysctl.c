@@ -182,7 +182,7 @@ static const struct pnode kernel_nodes[] = {
 	VALUE("msgmax", "8192"),
 	VALUE("msgmnb", "16384"),
 	VALUE("msgmni", "32000"),
-	VALUE("ngroups_max", "65536"),
+	VALUE("ngroups_max", "64"), /* NGROUPS_IN_CELL */
 	VALUE("osrelease", UTS_RELEASE),
 	VALUE("ostype", UTS_SYSNAME),
 	VALUE("overflowgid", "65534"),

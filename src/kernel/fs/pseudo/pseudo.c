@@ -123,7 +123,7 @@ static int pinode_getattr(struct inode *ino)
 	struct pinode *pi = container_of(ino, struct pinode, inode);
 
 	if (S_ISREG(ino->mode))
-		ino->size = 0; /* whatever was written to it */
+		ino->size = pfs_of(pi)->file_size; /* whatever was written to it */
 	/* An open file of an object that is gone can still be asked. */
 	if (pfs_of(pi)->refresh)
 		(*CHECKED(pfs_of(pi)->refresh))(pi);
@@ -219,7 +219,13 @@ static int pinode_open(struct inode *ino, struct task *t, struct file *f)
 	if (pnode_is_device(pi->node))
 		return vfs_upcalls.dev_open ? vfs_upcalls.dev_open(ino, t, f) : -ENXIO;
 	f->ops = ino->fops ? ino->fops : &pseudo_fops;
-	return 0;
+	if (f->ops == &pseudo_fops) {
+		if (pi->node->watch)
+			err = pseudo_watch_begin(f, pi->node->watch);
+		if (pi->node->watch || !pi->id || !pfs_of(pi)->objects_unwatched)
+			f->ops = &pseudo_watch_fops;
+	}
+	return err;
 }
 
 static const struct inode_ops dir_ops = {

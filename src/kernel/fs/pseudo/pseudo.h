@@ -29,6 +29,7 @@ struct textbuf {
 	size_t len, cap;
 	bool failed; /* something did not fit: the content is cut there */
 	bool more; /* show() has stopped, as the turn is long, and is called again in another */
+	uint32_t seen; /* of a watch: what its last reader was told */
 	uint64_t at; /* what it remembers until then: how far it is, */
 	void *state; /* and what else; state_free is called with it when the text goes */
 	void (*const *state_free)(void *state); /* a CALLBACK() */
@@ -72,12 +73,22 @@ struct pdir {
 	int (*next)(struct pinode *dir, struct pwalk *w, struct pentry *out);
 };
 
+/* What counts up and wakes at each change of a file's content. */
+struct pwatch {
+	const uint32_t *changes;
+	struct waitq *q;
+};
+
 /* One row. What depends on its type shares its memory: tables with pointers are private memory of
  * each kernel. */
 struct pnode {
 	const char *name;
 	uint32_t mode; /* type and permissions */
 	bool fixed, strict; /* inode.fixed, inode.strict */
+	/* A file: SEEK_END works and leads to its size, which is mostly 0 (as Linux's files that
+	 * are not lists of lines). Those that are strict, and all of a file system with sizes, are
+	 * so anyway. */
+	bool sized;
 	union {
 		struct { /* a directory */
 			const struct pnode *children; /* its rows; may be NULL */
@@ -92,6 +103,8 @@ struct pnode {
 			int64_t (*store)(struct pinode *pi, struct task *t, char *buf, size_t n);
 			/* Operations of its own instead of show and store. Optional. */
 			const struct file_ops *fops;
+			/* A reader can wait until this changes (POLLPRI). Optional. */
+			const struct pwatch *watch;
 		};
 		struct { /* a link */
 			/* Its text, returns the length. Optional: text. */
@@ -128,6 +141,10 @@ struct pseudo_fs {
 	struct fs fs; /* first */
 	bool attr_kept; /* chmod and chown work (as long as the inode lives) */
 	uint64_t type; /* f_type */
+	uint64_t file_size; /* that stat shows for each file; 0: SEEK_END mostly fails */
+	/* The files of objects (id is not 0) cannot be watched with epoll, unless they have a
+	 * watch. */
+	bool objects_unwatched;
 	/* Owner and permissions of an inode that depend on its object. -errno when the object is
 	 * gone. Optional. */
 	int (*const *refresh)(struct pinode *pi);

@@ -4,6 +4,7 @@
  * reader reaches the end, so that many open but finished files hold no memory. The reader is
  * found by the uio's thread: what a file shows may depend on it. */
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +19,7 @@ OBJ_TYPE(textbuf_type, struct textbuf, 0);
 
 static size_t snapshot_bytes; /* in all snapshots */
 
-static void snapshot_drop(struct file *f)
+static void snapshot_free(struct file *f)
 {
 	struct textbuf *b = f->priv;
 
@@ -28,6 +29,22 @@ static void snapshot_drop(struct file *f)
 	text_free(b);
 	obj_free(&textbuf_type, b);
 	f->priv = NULL;
+}
+
+/* The text. A watch stays as long as its file. */
+static void snapshot_drop(struct file *f)
+{
+	struct textbuf *b = f->priv;
+	uint32_t seen;
+
+	if (!b || !container_of(f->inode, struct pinode, inode)->node->watch) {
+		snapshot_free(f);
+		return;
+	}
+	seen = b->seen;
+	snapshot_bytes -= b->cap;
+	text_free(b);
+	b->seen = seen;
 }
 
 static int snapshot_take(struct file *f, struct task *t)
@@ -40,7 +57,9 @@ static int snapshot_take(struct file *f, struct task *t)
 		snapshot_drop(f);
 		if (snapshot_bytes > TEXT_TOTAL_MAX)
 			return -ENOMEM;
-		f->priv = b = obj_new(&textbuf_type);
+		if (!f->priv)
+			f->priv = obj_new(&textbuf_type);
+		b = f->priv;
 		if (!b)
 			return -ENOMEM;
 	}
@@ -70,7 +89,7 @@ static int64_t text_read(struct file *f, struct uio *u, int64_t pos)
 	if (pos < 0)
 		return -EINVAL;
 	if (pi->node->show) {
-		if (!b || b->more || pos == 0) {
+		if (!b || !b->cap || b->more || pos == 0) {
 			err = snapshot_take(f, u->tid ? task_find(u->tid) : NULL);
 			if (err)
 				return err;
@@ -112,10 +131,22 @@ static int64_t text_write(struct file *f, struct uio *u, int64_t pos)
 
 static int64_t text_seek(struct file *f, int64_t off, int whence)
 {
-	int64_t base = whence == SEEK_CUR ? f->pos : 0;
+	const struct pinode *pi = container_of(f->inode, struct pinode, inode);
+	const struct pseudo_fs *pfs = container_of(pi->inode.fs, struct pseudo_fs, fs);
+	int64_t base = whence == SEEK_CUR ? f->pos : 0, size = (int64_t)pfs->file_size;
 
-	if (whence != SEEK_SET && whence != SEEK_CUR)
-		return -EINVAL;
+	if (whence != SEEK_SET && whence != SEEK_CUR) {
+		if (!pi->node->sized && !pi->node->strict && !size)
+			return -EINVAL;
+		if ((whence == SEEK_DATA || whence == SEEK_HOLE) && (off < 0 || off >= size))
+			return -ENXIO;
+		if (whence == SEEK_END || whence == SEEK_HOLE)
+			base = size;
+		else if (whence != SEEK_DATA)
+			return -EINVAL;
+		if (whence == SEEK_HOLE)
+			off = 0;
+	}
 	if (__builtin_add_overflow(base, off, &off) || off < 0)
 		return -EINVAL;
 	f->pos = off;
@@ -134,5 +165,50 @@ const struct file_ops pseudo_fops = {
 	.write = text_write,
 	.seek = text_seek,
 	.mmap = text_mmap,
-	.release = snapshot_drop,
+	.release = snapshot_free,
+};
+
+/* ---- waiting for changes ---- */
+
+int pseudo_watch_begin(struct file *f, const struct pwatch *w)
+{
+	struct textbuf *b = obj_new(&textbuf_type);
+
+	if (!b)
+		return -ENOMEM;
+	b->seen = *w->changes;
+	f->priv = b;
+	return 0;
+}
+
+/* Each change is told once to each open file. */
+static uint32_t text_poll(struct file *f)
+{
+	const struct pwatch *w = container_of(f->inode, struct pinode, inode)->node->watch;
+	struct textbuf *b = f->priv;
+	uint32_t ready = POLLIN | POLLRDNORM;
+
+	if (!w)
+		return ready | POLLOUT | POLLWRNORM;
+	if (b->seen != *w->changes)
+		ready |= POLLPRI | POLLERR;
+	b->seen = *w->changes;
+	return ready;
+}
+
+static struct waitq *text_poll_q(struct file *f)
+{
+	const struct pwatch *w = container_of(f->inode, struct pinode, inode)->node->watch;
+
+	return w ? w->q : NULL;
+}
+
+const struct file_ops pseudo_watch_fops = {
+	.read = text_read,
+	.write = text_write,
+	.seek = text_seek,
+	.mmap = text_mmap,
+	.poll = text_poll,
+	.poll_q = text_poll_q,
+	.release = snapshot_free,
 };

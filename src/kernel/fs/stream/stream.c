@@ -626,3 +626,20 @@ int stream_files_of(const int fds[3], uint32_t uid, uint32_t gid, struct file *o
 
 	return files_make(fds, false, uid, gid, out, made);
 }
+
+void stream_files_mark(struct file *const files[3])
+{
+	for (int i = 2; i >= 0; i--) {
+		struct stream *s = stream_of(files[i]);
+
+		if (s)
+			s->number = (uint8_t)(i + 1);
+	}
+}
+
+int stream_file_number(struct file *f)
+{
+	const struct stream *s = stream_of(f);
+
+	return s ? s->number - 1 : -1;
+}

@@ -17,6 +17,11 @@ int must_check stream_files(struct file *out[3]);
  * a pseudo-terminal (fs/pty/bridge.h). */
 int must_check stream_files_of(const int fds[3], uint32_t uid, uint32_t gid, struct file *out[3]);
 
+/* These are the streams of the process that the cell ends with; which of them a file is: from 0 on,
+ * or -1: none. */
+void stream_files_mark(struct file *const files[3]);
+int stream_file_number(struct file *f);
+
 /* ---- the console: the first stream that is a terminal ---- */
 /* NULL when there is none. */
 struct tty *console_tty(void);

@@ -19,6 +19,7 @@ struct stream {
 	/* every descriptor of it that the caller gave, fd among them; the others are -1 */
 	int fds[3];
 	uint32_t opens; /* open files */
+	uint8_t number; /* of the cell's first process, from 1 on (the lowest); 0: of another */
 	bool nonblock; /* the host's descriptor never blocks */
 	uint32_t armed; /* what the watch waits for */
 	struct hostwatch watch;

@@ -520,5 +520,8 @@ struct fs *sysfs_new(void)
 {
 	struct pseudo_fs *pfs = pseudo_new("sysfs", SYSFS_MAGIC, &root_node);
 
+	if (pfs)
+		pfs->file_size = PAGE_SIZE; /* as Linux shows for each */
+
 	return pfs ? &pfs->fs : NULL;
 }
