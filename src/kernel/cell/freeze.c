@@ -281,7 +281,9 @@ static int proc_look(const struct proc *p)
 			if (t->affinity.w[i])
 				return freeze_refuse("process %d chose its processors", p->pid);
 	}
-	if (first->files->refs != p->nthreads || first->fs->refs != p->nthreads)
+	/* A thread that is about to be born has its share already; it is waited for as well. */
+	if (!births_count() &&
+	    (first->files->refs != p->nthreads || first->fs->refs != p->nthreads))
 		return freeze_refuse("process %d shares its files with another one", p->pid);
 	if (!root_is_ordinary(first->fs))
 		return freeze_refuse("process %d has another root or mounts of its own", p->pid);
