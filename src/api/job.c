@@ -54,6 +54,11 @@ static unsigned *counted(const struct job_options *o)
 	return o->stays ? &nstaying : &njobs;
 }
 
+unsigned job_count(void)
+{
+	return njobs;
+}
+
 struct daemon *job_daemon(const struct job *j)
 {
 	return j->d;

@@ -52,6 +52,8 @@ const char *job_text(const struct job *j);
 void job_start(struct job *j, struct request *r);
 /* Instead of that: the request was answered. */
 void job_drop(struct job *j);
+/* How many run: those of clients that went away count until their process has ended. */
+unsigned job_count(void);
 
 /* For done(): the event of an image that was made (images.c), by an import or of a cell. */
 void image_created(struct job *j, json_t *result);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/job.h"
 #include "api/routes.h"
 #include "daemon/keepers/pool.h"
 #include "daemon/cells/usage.h"
@@ -274,6 +275,8 @@ static void scraped(void *arg)
 	       (double)d->count.execs);
 	states_put(d, &b);
 	pool_put(d, &b);
+	metric(&b, "jobs", "gauge", "Imports, exports and other work on images and disks under way.",
+	       job_count());
 	cells_put(d, &b);
 	journals_put(d, &b);
 	gates_put(d, &b);
