@@ -273,12 +273,17 @@ static int target_wake(struct exec *x, const char *cell)
 	return 0;
 }
 
-/* Starts it. One that the keeper refuses because its cell stops was not started. */
+/* Starts it. One that the keeper refuses because its cell stops was not started, nor was one that it
+ * did not answer before it went: it answers all that it has read. */
 static int exec_ask(struct exec *x, struct keep_wait *w, struct keep_msg *m)
 {
+	bool unread;
+
 	if (keep_exec(x->target.fd, &x->start, w, m, x->e) == 0)
 		return 0;
-	if (w->signal || x->e->kind != ERR_CONFLICT || target_wake(x, x->target.cell) < 0)
+	unread = m->type == 0 && x->e->kind == ERR_FAILED;
+	if (w->signal || !(unread || x->e->kind == ERR_CONFLICT) ||
+	    target_wake(x, x->target.cell) < 0)
 		return -1;
 	return keep_exec(x->target.fd, &x->start, w, m, x->e);
 }
