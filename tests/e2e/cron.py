@@ -322,6 +322,8 @@ def begun(v):
                        "mounts": [{"source": shared, "target": "/shared"}]})
         v.call("POST", f"/v1/schedules/{n}/run", want=201)
     soon(lambda: all(os.path.exists(f"{shared}/{n}") for n in names), "all of them run")
+    # vivd knows of it a moment after the command ran.
+    soon(lambda: all("pid" in c for c in v.cells().values()), "that vivd knows their processes")
     cells = {c["labels"]["vivarium.schedule"]: c for c in v.cells().values()}
     pid = v.kill()
     soon(lambda: gone(pid), "its end")
